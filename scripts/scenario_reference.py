@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bentpipe import _core
+from bentpipe.guide.keys import written
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "generated" / "scenario-reference.md"
 
@@ -46,12 +47,12 @@ def page() -> str:
     tables = {name: entry for name, entry in definitions.items() if _is_table(entry)}
     for name in [*order, *(name for name in tables if name not in order)]:
         parts += _section(_title(name), tables[name])
-    written = [
+    values = [
         f"| {_title(name)} | {_prose(entry['description'])} |"
         for name, entry in definitions.items()
         if "pattern" in entry
     ]
-    parts.append("\n".join(["## Values", "", "| value | what |", "| --- | --- |", *written]))
+    parts.append("\n".join(["## Values", "", "| value | what |", "| --- | --- |", *values]))
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -97,33 +98,12 @@ def _table(entry: Mapping[str, Any]) -> str:
 
 
 def _kind(value: Mapping[str, Any]) -> str:
-    if "$ref" in value:
-        name = _title(value["$ref"].rpartition("/")[2])
-        return f"[{name}](#{_anchor(name)})" if _linked(value["$ref"]) else name
-    if "enum" in value:
-        return ", ".join(f"`{json.dumps(one)}`" for one in value["enum"])
-    if "anyOf" in value or "oneOf" in value:
-        return " or ".join(dict.fromkeys(_kind(one) for one in value.get("anyOf", value.get("oneOf", []))))
-    if value.get("type") == "array":
-        return f"list of {_kind(value.get('items', {}))}"
-    if isinstance(value.get("additionalProperties"), Mapping):
-        return f"by name: {_kind(value['additionalProperties'])}"
-    kind = value.get("type", "any")
-    names = [kind] if isinstance(kind, str) else [one for one in kind if one != "null"]
-    least = value.get("minimum", value.get("exclusiveMinimum"))
-    most = value.get("maximum", value.get("exclusiveMaximum"))
-    bounds = ""
-    if least is not None and most is not None:
-        bounds = f" from {least:,} to {most:,}"
-    elif least is not None:
-        bounds = f" of at least {least:,}" if "minimum" in value else f" above {least:,}"
-    words = {"boolean": "true or false", "integer": "whole number", "string": "text"}
-    return " or ".join(words.get(name, name) for name in names) + bounds
+    return written(value, _reference)
 
 
-def _linked(reference: str) -> bool:
-    entry = json.loads(_core.schema())["$defs"][reference.rpartition("/")[2]]
-    return _is_table(entry)
+def _reference(name: str) -> str:
+    title = _title(name)
+    return f"[{title}](#{_anchor(title)})" if _is_table(json.loads(_core.schema())["$defs"][name]) else title
 
 
 def _title(name: str) -> str:

@@ -64,6 +64,10 @@ _flows = option(
 )
 
 
+_FIRST = {"Start": ("demo", "new"), "Simulate": ("run", "compare"), "Look closer": ("plot", "explain")}
+"""What people begin with: shown without a command."""
+
+
 class _Commands(Commands):
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -84,8 +88,16 @@ class _Left(Exception):
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Simulate TCP over satellite links."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    if context.invoked_subcommand is not None:
+        return
+    text = context.make_formatter()
+    text.write_text("Simulate TCP over satellite links. Begin with these:")
+    for heading, names in _FIRST.items():
+        with text.section(heading):
+            text.write_dl([(name, cli.commands[name].get_short_help_str(90)) for name in names])
+    text.write_paragraph()
+    text.write_text("bentpipe --help lists all commands, bentpipe COMMAND --help has the options of one.")
+    click.echo(text.getvalue(), nl=False)
 
 
 @cli.command(short_help="Run a scenario and print its numbers.")
@@ -328,6 +340,9 @@ for where, what in {
         "Run a scenario with several variants: which is best, and by how much."
     ),
     "bentpipe.demo.command.demo": "Simulate four TCPs over a satellite, and draw what they do.",
+    "bentpipe.guide.command.doctor": "Say what of the optional parts this machine has.",
+    "bentpipe.guide.command.explain": "Say what a key of a scenario means, its bounds and default.",
+    "bentpipe.guide.command.new": "Write a scenario of a link of yours, from six answers.",
     "bentpipe.live.command.live": "Run our TCP against the kernel's; needs Linux and root.",
     "bentpipe.orbit.command.orbit": "Paths over satellites: round trips over time, a map, a film.",
     "bentpipe.sweeps.command.sweep": "Run a scenario at many points; an interrupted sweep can be continued.",

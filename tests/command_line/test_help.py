@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -5,7 +6,10 @@ import pytest
 
 from conftest import Bentpipe
 
-COMMANDS = ["run", "list", "plot", "reproduce", "live", "sweep", "show", "orbit", "fade", "trace"]
+COMMANDS = [
+    *("run", "list", "plot", "reproduce", "live", "sweep", "show", "orbit", "fade", "trace"),
+    *("demo", "new", "explain", "doctor"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -16,9 +20,16 @@ def test_every_command_has_help(bentpipe: Bentpipe, command: str) -> None:
     assert result.stderr == ""
 
 
-def test_without_a_command_the_help_names_all_of_them(bentpipe: Bentpipe) -> None:
+def test_without_a_command_there_are_six_to_begin_with(bentpipe: Bentpipe) -> None:
     result = bentpipe()
-    assert result.returncode == 0
+    assert (result.returncode, result.stderr) == (0, "")
+    named = [line.split()[0] for line in result.stdout.splitlines() if re.match(r"  \w+  ", line)]
+    assert named == ["demo", "new", "run", "compare", "plot", "explain"]
+    assert "bentpipe --help lists all commands" in result.stdout
+
+
+def test_the_help_names_all_commands(bentpipe: Bentpipe) -> None:
+    result = bentpipe("--help")
     assert all(f"  {command} " in result.stdout for command in COMMANDS)
     # None of the summaries is cut.
     assert "..." not in result.stdout.partition("Commands:")[2]

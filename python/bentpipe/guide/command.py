@@ -1,0 +1,123 @@
+"""The commands for those who begin: new, explain, doctor."""
+
+import shlex
+import sys
+from pathlib import Path
+from textwrap import fill
+
+import click
+
+from bentpipe.command_line.options import Command, Decorator, File, json_option, option
+from bentpipe.command_line.terminal import print_json
+from bentpipe.command_line.values import Value
+from bentpipe.errors import InputError
+from bentpipe.files.output import Staging
+from bentpipe.guide.first_scenario import QUESTIONS, Question, read_answer, scenario_text
+
+_WIDTH = 100
+
+
+def _asked(question: Question) -> Decorator:
+    def read(text: str) -> str:
+        return read_answer(question.name, text)
+
+    return option(
+        f"--{question.name}", Value("value", read), f"{question.text}; {question.usual} by default."
+    )
+
+
+@click.command(cls=Command)
+@click.argument("file", metavar="FILE", type=File())
+@_asked(QUESTIONS[0])
+@_asked(QUESTIONS[1])
+@_asked(QUESTIONS[2])
+@_asked(QUESTIONS[3])
+@_asked(QUESTIONS[4])
+@_asked(QUESTIONS[5])
+def new(file: Path, **given: str | None) -> None:
+    """Write FILE, a scenario of a link of yours with comments: from six answers, or from these options.
+
+    Without an option it asks; with one, what is not given has its usual value.
+    """
+    if file.suffix != ".toml":
+        raise InputError(f"{file}: expected a file name that ends in .toml")
+    if file.exists():
+        raise InputError(f"{file}: expected a new file, found one that is there")
+    answers = {question.name: given[question.name] or question.usual for question in QUESTIONS}
+    if not any(given.values()):
+        answers = {question.name: _ask(question) for question in QUESTIONS}
+    text = scenario_text(shlex.quote(str(file)), f"{answers['rate']}, {answers['delay']} one way", answers)
+    with Staging() as staging:
+        staging.file(file, "FILE").write_text(text, encoding="utf-8")
+    click.echo(f"Wrote {file}", err=True)
+    click.echo(f"Run it: bentpipe run {shlex.quote(str(file))}", err=True)
+
+
+def _ask(question: Question) -> str:
+    def read(text: str) -> str:
+        try:
+            return read_answer(question.name, text)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+
+    try:
+        answer: str = click.prompt(question.text, default=question.usual, value_proc=read, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise InputError(f"--{question.name}: expected an answer or this option, found neither") from None
+    return answer
+
+
+@click.command(cls=Command)
+@click.argument("key", metavar="KEY")
+def explain(key: str) -> None:
+    """Say what KEY of a scenario means, with unit, bounds and default, as links.a.loss or just loss."""
+    from bentpipe.guide.keys import find, meaning, nearest
+
+    found: dict[tuple[str, ...], list[str]] = {}
+    for one in find(key):
+        beside = f" beside {one.beside}" if one.beside else ""
+        found.setdefault(tuple(meaning(one)), []).append(".".join(one.path) + beside)
+    if not found:
+        like = nearest(key)
+        raise InputError(
+            f"no key {key!r}"
+            + (f": did you mean {', '.join(like)}?" if like else ": bentpipe schema has all")
+        )
+    for number, (lines, places) in enumerate(found.items()):
+        click.echo("\n" * bool(number) + "\n".join(places))
+        for line in lines:
+            click.echo(
+                fill(
+                    line,
+                    _WIDTH,
+                    initial_indent="  ",
+                    subsequent_indent="  " if line is lines[0] else " " * 11,
+                )
+            )
+
+
+@click.command(cls=Command)
+@json_option
+def doctor(as_json: bool) -> None:
+    """Say what of the optional parts this machine has, what each is for, and the line that installs it."""
+    from bentpipe.guide.machine import PARTS
+    from bentpipe.show.layout import new_table, print_whole
+    from bentpipe.show.table import console
+
+    found = [(part, part.here()) for part in PARTS]
+    if as_json:
+        print_json(
+            [
+                {"name": part.name, "for": part.use, "here": here, "install": part.install}
+                for part, here in found
+            ]
+        )
+        return
+    table = new_table("part")
+    for heading in ("here", "for", "install"):
+        table.add_column(heading, no_wrap=True)
+    for part, here in found:
+        table.add_row(part.name, "yes" if here else "no", part.use, "" if here else part.install)
+    print_whole(table, console())
