@@ -44,10 +44,7 @@ html_show_copyright = False
 
 
 def setup(app: Any) -> None:
-    """Have the scenario reference written before the pages are read."""
-    from scenario_reference import PAGE, page
+    """Have the pages that come from the code alone written before the pages are read."""
+    from reference_pages import write
 
-    def write(_: Any) -> None:
-        PAGE.write_text(page(), encoding="utf-8")
-
-    app.connect("builder-inited", write)
+    app.connect("builder-inited", lambda _: write())

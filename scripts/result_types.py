@@ -1,20 +1,16 @@
-"""Writes the types of a run's result and the tables of two pages of docs, from what the engine declares."""
+"""Writes the types of a run's result, from what the engine declares."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bentpipe.numbers.declared import fields, schema, transfer_schema
-from statements import between
+from bentpipe.numbers.declared import fields, schema
 
 ROOT = Path(__file__).parents[1]
 TYPES = ROOT / "python" / "bentpipe" / "result_types.pyi"
-PAGES = (ROOT / "docs" / "reference" / "results.md", ROOT / "docs" / "how-to" / "live.md")
 
-
-_HEAD = '''"""The types of a run's result, by `make types`; docs/reference/results.md has their meaning."""
+_HEAD = '''"""The types of a run's result, by `make types`."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -73,26 +69,5 @@ def _named(name: str) -> str:
     return "Measured" if name == "RunResult" else name.removesuffix("Result")
 
 
-def page(path: Path) -> str:
-    """Give a page with its tables made anew: each stands between marks with the name of its structure."""
-    text = path.read_text(encoding="utf-8")
-    roots = {"RunResult": schema, "Row": transfer_schema}
-    for name in re.findall(r"make types, (\w+): begin", text):
-        structure = roots[name]() if name in roots else schema()["$defs"][name]
-        text = between(text, f"make types, {name}", _table(structure))
-    return text
-
-
-def _table(structure: dict[str, Any]) -> str:
-    lines = ["| key | unit | what |", "| --- | --- | --- |"]
-    for key, field in fields(structure):
-        unit = dict(field.get("number", [])).get("unit", "")
-        what = re.sub(r"(?<!`)\b[Nn]ull\b(?!`)", "`null`", field.get("description", "")).replace("\n", " ")
-        lines.append(f"| `{key}` | {unit} | {what.replace('|', chr(92) + '|').removesuffix('.')} |")
-    return "\n".join(lines) + "\n"
-
-
 if __name__ == "__main__":
     TYPES.write_text(types(), encoding="utf-8")
-    for path in PAGES:
-        path.write_text(page(path), encoding="utf-8")

@@ -1,21 +1,18 @@
-"""Writes docs/generated/scenario-reference.md from the schema that the engine reads scenarios by."""
+"""The page of a scenario's keys, from the schema that the engine reads scenarios by."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from bentpipe import _core
 from bentpipe.guide.keys import written
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "generated" / "scenario-reference.md"
-
 _HEAD = """# Scenarios, key by key
 
-Made from the JSON Schema that `bentpipe schema` prints, which is made from what the engine reads.
-[scenario.md](../reference/scenario.md) and [applications.md](../reference/applications.md)
-explain the same keys and show them at work.
+After this page you can look up any key: its values, its bounds, its default. It is made from the schema that
+the engine reads scenarios by; [scenario.md](../reference/scenario.md) and
+[applications.md](../reference/applications.md) show the keys at work.
 
 An editor that knows the schema completes keys, shows what they mean and marks mistakes. With Even Better TOML
 (Taplo), as Visual Studio Code and others have it, write the schema to a file and name it in the first line of
@@ -30,7 +27,8 @@ $ bentpipe schema > scenario.schema.json
 extends = "preset:geo"
 ```
 
-A key in **bold** is required. Where a table has several forms, their headings say which value chooses.
+A key in **bold** is required. Where a table has several forms, their headings say which value chooses. A
+default with names behind it is that of these profiles.
 """
 
 _NAMES = {"Span": "time", "Bytes": "size", "Rate": "rate", "Segments": "window", "Tcp": "TCP", "Rto": "RTO"}
@@ -46,7 +44,7 @@ def page() -> str:
     order = ["LinkFile", "DirectionFile", "FlowFile", "TcpFile"]
     tables = {name: entry for name, entry in definitions.items() if _is_table(entry)}
     for name in [*order, *(name for name in tables if name not in order)]:
-        parts += _section(_title(name), tables[name])
+        parts += _flow(tables[name]) if name == "FlowFile" else _section(_title(name), tables[name])
     values = [
         f"| {_title(name)} | {_prose(entry['description'])} |"
         for name, entry in definitions.items()
@@ -59,6 +57,25 @@ def page() -> str:
 def _is_table(entry: Mapping[str, Any]) -> bool:
     forms = entry.get("oneOf", [entry])
     return any("properties" in form or "const" in form for form in forms)
+
+
+def _flow(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Give the keys of every flow, and then those of each application."""
+    keys = entry["properties"]
+    names = keys["app"]["enum"]
+    begin = re.compile(rf"(?:^| )({'|'.join(names)}): ")
+    every: dict[str, Any] = {}
+    own: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in keys.items():
+        before, *told = begin.split(value.get("description", ""))
+        if before or not told:
+            every[key] = {**value, "description": before}
+        for name, about in zip(told[::2], told[1::2], strict=True):
+            own[name][key] = {**value, "description": about}
+    yield from _section("Flow", {**entry, "properties": every})
+    for name, its in own.items():
+        yield f'### `app = "{name}"`\n'
+        yield _table({"properties": its})
 
 
 def _section(title: str, entry: Mapping[str, Any]) -> Iterator[str]:
@@ -90,11 +107,29 @@ def _table(entry: Mapping[str, Any]) -> str:
         if "const" in value:
             continue
         name = f"**`{key}`**" if key in required else f"`{key}`"
-        default = f"`{json.dumps(value['default'], ensure_ascii=False)}`" if "default" in value else ""
-        rows.append(f"| {name} | {_kind(value)} | {default} | {_prose(value.get('description', ''))} |")
+        default, about = _default(value)
+        rows.append(f"| {name} | {_kind(value)} | {default} | {_prose(about)} |")
     if not rows:
         return ""
     return "\n".join(["| key | value | default | what |", "| --- | --- | --- | --- |", *rows]) + "\n"
+
+
+def _default(value: Mapping[str, Any]) -> tuple[str, str]:
+    """Give the default, and the description without it."""
+    about = " ".join(value.get("description", "").split())
+    found = re.search(r'; default ("[^"]*"|true|false|none|[-\d.]+)(?=\.(?: |$))', about)
+    if found is not None:
+        about = about[: found.start()] + about[found.end() :]
+    if "profiles" in value:
+        named: dict[str, list[str]] = {}
+        for profile, default in value["profiles"].items():
+            named.setdefault(default, []).append(profile)
+        of = {default: f" ({', '.join(profiles)})" for default, profiles in named.items()}
+        alike = len(named) == 1 and len(value["profiles"]) > 1
+        return ", ".join(f"`{default}`" + ("" if alike else of[default]) for default in named), about
+    if "default" in value:
+        return f"`{json.dumps(value['default'], ensure_ascii=False)}`", about
+    return (f"`{found[1]}`" if found and found[1] != "none" else ""), about
 
 
 def _kind(value: Mapping[str, Any]) -> str:
@@ -118,7 +153,3 @@ def _anchor(title: str) -> str:
 
 def _prose(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

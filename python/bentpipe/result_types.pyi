@@ -1,4 +1,4 @@
-"""The types of a run's result, by `make types`; docs/reference/results.md has their meaning."""
+"""The types of a run's result, by `make types`."""
 
 from typing import Literal, NotRequired, TypedDict
 

@@ -21,8 +21,6 @@ SCENARIO = bp.Scenario.from_toml(LOSSY)
 
 def test_types_and_page_of_a_result_are_those_of_the_rust_side() -> None:
     assert result_types.TYPES.read_text(encoding="utf-8") == result_types.types(), "run: make types"
-    for page in result_types.PAGES:
-        assert page.read_text(encoding="utf-8") == result_types.page(page), "run: make types"
 
 
 def test_a_name_is_one_number_in_every_table_and_ends_with_its_unit() -> None:

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+import reference_pages
 from bentpipe.results import parse
 from bentpipe.show.table import print_run
 from conftest import ROOT, SCENARIOS, Bentpipe, without_engine
@@ -84,7 +85,9 @@ def test_the_json_of_a_run_has_the_promised_keys_and_adds_up(bentpipe: Bentpipe,
 
 
 def test_every_key_of_a_result_and_every_series_is_explained(bentpipe: Bentpipe, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "reference" / "results.md").read_text()
+    page = (ROOT / "docs" / "reference" / "results.md").read_text() + reference_pages.pages()[
+        "result-reference.md"
+    ]
     scenarios = (
         "leo-handover.toml",
         "pages.toml",

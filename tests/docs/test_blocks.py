@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+import reference_pages
 from conftest import ROOT
 
 TRIED_BY = {
@@ -65,9 +66,9 @@ NOT_RUN = {
 }
 """Beginnings of lines, and why nobody runs such a line here."""
 
-GENERATED = "docs/generated/scenario-reference.md"
+GENERATED = [f"docs/generated/{name}" for name in reference_pages.pages()]
 PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]
-PAGES = sorted(page for page in PAGES if page != GENERATED)
+PAGES = sorted(page for page in PAGES if page not in GENERATED)
 
 FENCE = re.compile(r"^```(\{code-cell\} \w+|[\w-]+)(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

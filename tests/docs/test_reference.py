@@ -9,6 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 import bentpipe as bp
+import reference_pages
 import scenario_reference
 from bentpipe import _core
 from conftest import ROOT, Bentpipe
@@ -64,14 +65,19 @@ def test_the_command_prints_the_schema(bentpipe: Bentpipe) -> None:
     assert json.loads(told.stdout) == SCHEMA
 
 
-def test_the_page_of_the_library_has_every_name() -> None:
-    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r":: bentpipe\.(\w+)", page)) == sorted(bp.__all__)
+def test_every_page_of_the_reference_has_its_rows() -> None:
+    pages = reference_pages.pages()
+    assert sorted(re.findall(r":: bentpipe\.(\w+)", pages["library.md"])) == sorted(bp.__all__)
+    assert "| `goodput_bps` | bit/s |" in pages["result-reference.md"]
+    assert "| `geo` |" in pages["names.md"]
+    assert "## bentpipe live emulate" in pages["commands.md"]
+    assert '| `"1 s"` (rfc, opnet), `"200 ms"` (ns2, linux-2.4, linux) |' in pages["scenario-reference.md"]
 
 
 def test_every_page_is_in_the_contents() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = set("\n".join(re.findall(r"```{toctree}\n(.*?)```", index, re.DOTALL)).split())
     docs = ROOT / "docs"
-    pages = {str(path.relative_to(docs).with_suffix("")) for path in docs.glob("**/*.md")} - {"index"}
+    written = {*docs.glob("**/*.md"), *(docs / "generated" / name for name in reference_pages.pages())}
+    pages = {str(path.relative_to(docs).with_suffix("")) for path in written} - {"index"}
     assert sorted(pages - listed) == []

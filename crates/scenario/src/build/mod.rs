@@ -4,6 +4,7 @@ mod choices;
 mod constellation;
 mod flows;
 mod network;
+pub(crate) mod profiles;
 mod relays;
 pub(crate) mod routes;
 mod schema;

@@ -3,11 +3,12 @@
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
-use bentpipe_tcp::{Catalogue, Scheme};
+use bentpipe_tcp::{Catalogue, Profile, Scheme};
 use bentpipe_units::registry::Kind;
 use serde_json::{Map, Value, json};
 
 use super::choices::{control_names, names, variants};
+use super::profiles::defaults;
 use crate::keys::{ApplicationFactory, ScenarioFile};
 
 /// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
@@ -41,6 +42,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     let ours = variant["enum"].take();
     variant.as_object_mut().and_then(|variant| variant.remove("enum"));
     variant["anyOf"] = json!([{ "enum": ours }, { "type": "string", "pattern": r"^linux(-[^:\s]+)?:\S+$" }]);
+    Profile::ALL.into_iter().for_each(|profile| add_defaults(types, profile));
     catalogue.all::<dyn ControlFactory>().for_each(|scheme| add_options(types, scheme));
     catalogue.all::<dyn RecoveryFactory>().for_each(|scheme| add_options(types, scheme));
     catalogue.all::<dyn SlowStartFactory>().for_each(|scheme| add_options(types, scheme));
@@ -49,6 +51,19 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     }
     drop_null(&mut schema);
     schema
+}
+
+/// Puts what `profile` has beside the keys of `[tcp]`: `"profiles"`, which validators leave alone.
+fn add_defaults(types: &mut Value, profile: Profile) {
+    for (key, value) in defaults(profile) {
+        let (table, key) = match key.split_once('.') {
+            Some(("rto", key)) => ("RtoFile", key),
+            Some(("delayed_ack", key)) => ("DelayedAckFile", key),
+            Some((_, key)) => ("ReceiveBufferFile", key),
+            None => ("TcpFile", key),
+        };
+        types[table]["properties"][key]["profiles"][profile.name()] = value.into();
+    }
 }
 
 /// A schema whose own types are put among all.

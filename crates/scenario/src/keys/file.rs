@@ -127,9 +127,10 @@ pub(crate) struct TcpFile {
     // What a 16-bit total length leaves for the payload, and the least that real stacks accept.
     #[serde(with = "Size::<88, 65_495>")]
     pub(crate) mss: Option<u64>,
-    /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; beside `receive_buffer` the largest.
+    /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; more than 65535 B needs `window_scaling`. Alone it is fixed;
+    /// beside `receive_buffer` it is the largest.
     pub(crate) receive_window: Option<Segments>,
-    /// A receive buffer that grows with what the application reads, as Linux's does; default false.
+    /// A receive buffer that grows with what the application reads, as Linux's does.
     pub(crate) receive_buffer: Option<Setting<ReceiveBufferFile>>,
     /// Offer window scaling (RFC 7323).
     pub(crate) window_scaling: Option<bool>,
@@ -137,19 +138,21 @@ pub(crate) struct TcpFile {
     pub(crate) timestamps: Option<bool>,
     /// Offer selective acknowledgments (RFC 2018); default with the recoveries sack, sack-1996, sack-linux-2.4 and rack.
     pub(crate) sack: Option<bool>,
-    /// Report segments that came twice in the first SACK block (RFC 2883); default false.
+    /// Report segments that came twice in the first SACK block (RFC 2883).
     pub(crate) duplicate_sack: Option<bool>,
     /// Profile linux: segments past a hole share ACKs; default true.
     pub(crate) sack_compression: Option<bool>,
-    /// Offer explicit congestion notification (RFC 3168); default false.
+    /// Offer explicit congestion notification (RFC 3168).
     pub(crate) ecn: Option<bool>,
-    /// Initial window: segments, bytes rounded down to whole segments, or "rfc5681" or "rfc6928", by the size of a segment.
+    /// Initial window, all of which goes out at once: segments, or bytes rounded down to whole segments. "rfc5681": 4 segments with an `mss`
+    /// up to 1095 B, 2 above 2190 B, else 3 (section 3.1). "rfc6928": 10 segments, at most max(14,600 B, two segments).
     pub(crate) initial_window: Option<InitialWindow>,
-    /// Initial slow-start threshold: bytes, segments or "unlimited".
+    /// Initial slow-start threshold: bytes, segments or "unlimited". It can stand for what a kernel caches for the destination (the route's
+    /// `ssthresh` metric).
     pub(crate) initial_ssthresh: Option<Ssthresh>,
-    /// What opens the window: each ACK alike, or the bytes it acknowledges.
+    /// What opens the window.
     pub(crate) growth: Option<GrowthName>,
-    /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465).
+    /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465); 1 after a timeout (section 2.3).
     pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
     /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
     pub(crate) delayed_ack: Option<Setting<DelayedAckFile>>,
@@ -159,25 +162,27 @@ pub(crate) struct TcpFile {
     pub(crate) duplicate_threshold: Option<Whole<1, 1000>>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub(crate) limited_transmit: Option<bool>,
-    /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2).
+    /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2; ns-2's `bugFix_`).
     pub(crate) recover_guard: Option<bool>,
     /// What becomes of the window in a pause: true is the profile's rule, or RFC 5681's.
     pub(crate) restart_after_idle: Option<Setting<IdleRestart>>,
     /// Open the window only when so much of it is used: true is the profile's rule, or RFC 7661's.
     pub(crate) grow_only_when_limited: Option<Setting<GrowthGate>>,
-    /// New data waits until so many segments, or a third of the window, may go at once; default 1.
+    /// New data waits until so many segments, or a third of the window, or all the rest may go at once, as with TCP segmentation offload
+    /// (`tcp_tso_should_defer`). Paced data also goes by its quantum.
     pub(crate) burst: Option<Whole<1, 64>>,
-    /// Send less than a segment at once (TCP_NODELAY), not by Nagle's rule; default with http, transactions, video and relay.
+    /// Send less than a segment at once (TCP_NODELAY); else it waits while anything is outstanding (Nagle, RFC 896), with the Linux profiles
+    /// while a small segment is (Minshall). True for http, transactions, video and relay unless written.
     pub(crate) no_delay: Option<bool>,
-    /// What the application can hand over and is not acknowledged: bytes, segments or "unlimited".
+    /// Memory for unacknowledged data, of which 82 % is payload: bytes, segments or "unlimited". The application goes on once a third is free.
     pub(crate) send_buffer: Option<Ssthresh>,
-    /// Timeouts of a SYN that leave the RTO as it is, before the others double it.
+    /// Timeouts of a SYN before back-off begins.
     pub(crate) syn_linear_timeouts: Option<Whole<0, 255>>,
     /// Timeouts in a row that end the connection with an error.
     pub(crate) max_retransmissions: Option<Whole<0, 255>>,
     /// How long a closed end remembers the connection (TIME-WAIT).
     pub(crate) time_wait: Option<Span>,
-    /// What becomes of growth below ssthresh; default standard.
+    /// Growth below ssthresh, under any control; default standard, with `cubic` "hystart".
     pub(crate) slow_start: Option<String>,
 }
 
@@ -193,9 +198,9 @@ pub(crate) struct RtoFile {
     /// Upper bound, also of the backed-off timer.
     #[serde(with = "AboveZero")]
     pub(crate) max: Option<Span>,
-    /// Clock granularity.
+    /// Clock tick: the timer expires on a multiple of it.
     pub(crate) granularity: Option<Span>,
-    /// Lower bound of the variance term, as is the granularity.
+    /// Lower bound of the variance term, beside the tick.
     pub(crate) min_variance: Option<Span>,
     /// How samples make up SRTT and the variance term.
     pub(crate) estimator: Option<RtoEstimator>,

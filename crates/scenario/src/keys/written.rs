@@ -76,11 +76,12 @@ pub(crate) fn table_or_file<T: JsonSchema>(generator: &mut SchemaGenerator) -> S
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum GrowthName {
-    /// Each ACK alike.
+    /// Each ACK alike (RFC 2581).
     PerAck,
-    /// The bytes that an ACK acknowledges.
+    /// The bytes that an ACK acknowledges (RFC 3465).
     Bytes,
-    /// What an ACK says was delivered.
+    /// Segments that an ACK reports for the first time, in order or by SACK: without a limit up to ssthresh, then a whole segment for every
+    /// cwnd of them. Reductions leave whole segments (Linux).
     Delivered,
 }
 
@@ -205,9 +206,11 @@ pub(crate) struct DelayedAckFile {
     pub(crate) segments: Option<Whole<1, 1000>>,
     /// An ACK at the latest after this time.
     pub(crate) timeout: Option<Span>,
-    /// The shortest such time, where it follows the time from segment to segment; without it, `timeout` is the time.
+    /// The shortest such time: below `timeout` it follows the time between segments, and doubles when an ACK has waited to its end (Linux's
+    /// `ato`); default `timeout`.
     pub(crate) shortest: Option<Span>,
-    /// So many ACKs at once at the start and after a hole, no more than half the window has segments; default none.
+    /// Most quick ACKs, at most half the window in segments: at the start, after a segment that came twice, and after a pause longer than the
+    /// RTO; one for each segment that opens a growing buffer; without profile `linux` also after a hole.
     pub(crate) quick: Option<Whole<0, 1000>>,
 }
 
