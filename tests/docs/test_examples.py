@@ -29,8 +29,8 @@ def test_the_page_of_the_library_runs(tmp_path: Path) -> None:
     assert re.search(r"^\d+ ± \d+ kbit/s over 20 runs$", told, re.MULTILINE)
 
 
-def test_the_page_of_own_controls_runs_and_its_newreno_is_short(tmp_path: Path) -> None:
-    program = blocks("docs/tutorials/own-control.md", "python")
+def test_the_controls_of_the_page_of_own_schemes_run_and_its_newreno_is_short(tmp_path: Path) -> None:
+    program = blocks("docs/how-to/own-scheme.md", "python")
     assert len(program) == 4
     assert len(program[0].splitlines()) < 40
     run("\n".join(program), tmp_path)

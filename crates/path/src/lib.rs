@@ -24,8 +24,3 @@ pub use loss::{Loss, LossFactory, LossModel, LossSpec, Sent, packet_error_rate};
 pub use packet::PacketId;
 pub use queue::*;
 pub use stream::Stream;
-
-/// The examples of `docs/tutorials/first-queue.md`.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tutorials/first-queue.md")]
-struct FirstQueue;

@@ -24,7 +24,7 @@ pub use result::*;
 pub use run::{CaptureOptions, RunOptions, run};
 pub use series::{FLOW_KINDS, LINK_KINDS, Points, SeriesOptions, Sink, Subjects};
 
-/// The examples of `docs/tutorials/first-control.md`.
+/// The examples of `docs/how-to/own-scheme.md`.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/tutorials/first-control.md")]
-struct FirstControl;
+#[doc = include_str!("../../../docs/how-to/own-scheme.md")]
+struct OwnScheme;

@@ -347,7 +347,7 @@ fn a_name_is_taken_once() {
 
 #[test]
 fn the_first_control_of_the_docs_has_forty_lines() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorials/first-control.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/own-scheme.md");
     let text = std::fs::read_to_string(path).unwrap();
     let code = text.split("```rust\n").nth(1).unwrap();
     let control = code.split("// What an event does").next().unwrap();
