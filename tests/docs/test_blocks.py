@@ -45,7 +45,6 @@ NOT_RUN = {
     "# bentpipe live": "root's, and minutes long; tests/live has the same options",
     "sudo bentpipe live": "root's, and minutes long; tests/live has the same options",
     "bentpipe live": "root's, and minutes long; tests/live has the same options",
-    "sudo bentpipe reproduce": "root's, and minutes long; tests/reproduction/test_live.py",
     "bentpipe reproduce": "minutes long; tests/papers reproduces each paper",
     "bentpipe run mine.toml --set 'flows.*.variant=scalable'": "a control that the reader writes in Rust",
     "bentpipe plot mine.toml --set 'flows.*.variant=scalable'": "a control that the reader writes in Rust",
