@@ -1,4 +1,4 @@
-"""XCP and P-XCP beside NewReno and CUBIC over a GEO link: writes the tables of docs/explanation/xcp.md."""
+"""XCP and P-XCP beside NewReno and CUBIC over a GEO link: writes the tables of docs/generated/xcp.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bentpipe.files.output import write_text
 from statements import between_marks
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "explanation" / "xcp.md"
+PAGE = ROOT / "docs" / "generated" / "xcp.md"
 PROGRAM = "scripts/xcp_page.py"
 SEEDS = range(1, 6)
 LOSSES = (0.0, 1e-4, 1e-3)

@@ -211,7 +211,7 @@ fn an_ack_of_many_segments_counts_for_at_most_l() {
     }
 }
 
-// adalr, section 2: four algorithms; cwnd grows exponentially, then linearly, by acknowledged bytes (profile opnet counts ACKs, which more rows agree with: of 184 that count 92 match and 68 differ, by bytes, tcp.growth, 80 and 82: docs/explanation/adalr.md)
+// adalr, section 2: four algorithms; cwnd grows exponentially, then linearly, by acknowledged bytes (profile opnet counts ACKs, which more rows agree with: of 184 that count 92 match and 68 differ, by bytes, tcp.growth, 80 and 82: docs/explanation/adalr-afc.md)
 // adalr, slides, TCP congestion control algorithms: phases of cwnd, a drawing
 // sack, section 2, parts: Tahoe has slow start, congestion avoidance and fast retransmit
 #[test]
