@@ -183,8 +183,8 @@ def window(found: Found) -> Iterator[str]:
     brave = found["adalr-sack"]
     yield says(
         f"`adalr-sack` comes to {quantity(brave.value, 'bit/s')} because it sends beyond the advertised "
-        "window by design ([adalr-afc.md](../explanation/adalr-afc.md#tcp-adalr)), so that a receiver may drop "
-        "the excess. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the "
+        "window by design ([adalr-afc.md](../explanation/adalr-afc.md#tcp-adalr)), so that a receiver may "
+        "drop the excess. It would gain more, but its cwnd opens while half of it is used (RFC 7661): the "
         "start overflows "
         f"the queue, which drops {dropped(brave):.0f} packets, and after a loss it exceeds "
         "the window by a single segment.",
