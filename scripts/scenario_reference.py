@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bentpipe import _core
-from bentpipe.guide.keys import written
+from bentpipe.guide.keys import of_profiles, written
 
 _HEAD = """# Scenarios, key by key
 
@@ -121,12 +121,7 @@ def _default(value: Mapping[str, Any]) -> tuple[str, str]:
     if found is not None:
         about = about[: found.start()] + about[found.end() :]
     if "profiles" in value:
-        named: dict[str, list[str]] = {}
-        for profile, default in value["profiles"].items():
-            named.setdefault(default, []).append(profile)
-        of = {default: f" ({', '.join(profiles)})" for default, profiles in named.items()}
-        alike = len(named) == 1 and len(value["profiles"]) > 1
-        return ", ".join(f"`{default}`" + ("" if alike else of[default]) for default in named), about
+        return of_profiles(value), about
     if "default" in value:
         return f"`{json.dumps(value['default'], ensure_ascii=False)}`", about
     return (f"`{found[1]}`" if found and found[1] != "none" else ""), about

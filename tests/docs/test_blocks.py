@@ -55,7 +55,6 @@ NOT_RUN = {
     "mkdir -p ~/src": "beside a control that the reader writes in C",
     "cp tcp_mine.c": "beside a control that the reader writes in C",
     "echo ": "beside a control that the reader writes in C",
-    "bentpipe plot mine.toml --flows": "of a scenario with eighteen flows",
     "bentpipe run wire.toml": "beside a capture of a real wire",
     "dask ": "a cluster; tests/sweep/test_cluster.py starts one",
     "for ": "of captures from a real wire",
@@ -126,7 +125,7 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path) -> None:
                 if reason(command) is None:
                     program, *arguments = shlex.split(command.partition(" < ")[0])
                     assert program == "bentpipe", f"{page}: {command}: runs, or has its reason above"
-                    prepare(arguments, tmp_path)
+                    prepare(page, arguments, tmp_path)
                     given = (tmp_path / command.partition(" < ")[2]).read_text() if " < " in command else None
                     run([str(Path(sys.executable).with_name(program)), *arguments], tmp_path, given)
     if cells:
@@ -137,20 +136,10 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path) -> None:
         assert [cell.source for cell in notebook.cells[1:] if not cell.outputs] == []
 
 
-def prepare(arguments: list[str], folder: Path) -> None:
-    """Make what a command speaks of as there already: a second result, a control in a file."""
-    if "other-result" in arguments:
-        run(
-            [str(Path(sys.executable).with_name("bentpipe")), "run", "mine.toml", "--out", "other-result"],
-            folder,
-        )
-    if "scenarios/" in " ".join(arguments) and not (folder / "scenarios").exists():
+def prepare(page: str, arguments: list[str], folder: Path) -> None:
+    """Make what a command speaks of as there already: the scenarios of a checkout, but for the README."""
+    if "scenarios/" in " ".join(arguments) and page != "README.md" and not (folder / "scenarios").exists():
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
-    if "halfhybla.py" in arguments:
-        (text,) = (
-            block.text for block in blocks("docs/tutorials/researcher.md") if block.language == "python"
-        )
-        (folder / "halfhybla.py").write_text(text)
 
 
 def run(command: list[str], folder: Path, given: str | None = None) -> None:

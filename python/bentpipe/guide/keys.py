@@ -101,11 +101,23 @@ def written(value: _Entry, of_reference: Callable[[str], str]) -> str:
     return " or ".join(words.get(name, name) for name in names) + bounds
 
 
+def of_profiles(value: _Entry) -> str:
+    """Say what each profile has; without names where all have the same."""
+    profiles: dict[str, list[str]] = {}
+    for profile, default in value["profiles"].items():
+        profiles.setdefault(default, []).append(profile)
+    if len(profiles) == 1 < len(value["profiles"]):
+        return next(iter(profiles))
+    return ", ".join(f"{default} ({', '.join(names)})" for default, names in profiles.items())
+
+
 def meaning(key: Key) -> list[str]:
     """Give what a key means, what may stand behind it, and what holds without it, a line each."""
     about = " ".join(str(key.entry.get("description", "")).split())
     lines = [about, f"value    {written(key.entry, _definition).replace('`', '')}"] if about else []
-    if "default" in key.entry:
+    if "profiles" in key.entry:
+        lines.append(f"default  {of_profiles(key.entry)}")
+    elif "default" in key.entry:
         lines.append(f"default  {json.dumps(key.entry['default'], ensure_ascii=False)}")
     elif key.required:
         lines.append("default  none: the key is required")
