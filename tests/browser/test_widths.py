@@ -94,6 +94,8 @@ def test_every_table_and_figure_of_a_reproduction_is_whole(
     page = Opened(browser, reproduced, width)
     assert page.tab.evaluate(CUT) == []
     assert page.tab.locator("figure").count() > 5
+    # On a telephone a row is a card: each cell says what it is.
+    assert page.tab.locator("td:not([data-heading])").count() == 0
     verdicts = page.tab.locator(
         "td.match, td.also-without, td.shape, td.contradiction, td.differs, td.input"
     ).all()

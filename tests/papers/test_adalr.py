@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+import bentpipe as bp
 from bentpipe.results import Run
 from bentpipe.runs import runner
 from bentpipe.runs.statistics import jain
@@ -146,3 +147,22 @@ def test_a_download_that_was_given_up_leaves_its_seed_out_for_all() -> None:
     kept, given_up = run(None), run("the retransmission limit was reached")
     runs = {"sack": [kept, given_up, kept], "newreno": [kept, kept, kept]}
     assert finished(runs) == {"sack": [kept, kept], "newreno": [kept, kept]}
+
+
+# adalr, section 4.1: a delayed ACK of two segments sends four: bursts
+# adalr, section 5.2: the reason: increments without large bursts
+# adalr, section 5.3: the reason: two segments back to back
+# adalr, slides: sqrt(rho)/2 keeps bursts modest
+def test_the_cwnd_increase_sends_a_segment_more_at_once_and_the_rwnd_increase_a_window() -> None:
+    def most(scenario: str, variant: str, **adalr: bool) -> int:
+        """Give what waits at most before the server's own link, which is what the server sends at once."""
+        options = {f"tcp.adalr.{key}": on for key, on in adalr.items()}
+        found = bp.run(
+            Scenario.load(PAPER.folder / scenario).with_({"flows.download.variant": variant, **options})
+        )
+        return int(found.links["terrestrial"]["queue_max_packets"])
+
+    assert most("download.toml", "sack") == 2
+    assert most("download.toml", "adalr-sack", rwnd_increase=False) == 3
+    assert most("download.toml", "adalr-sack", cwnd_increase=False) > 100
+    assert most("congestion.toml", "sack") == most("congestion.toml", "adalr-sack") == 3

@@ -6,6 +6,7 @@ mod host;
 mod profile;
 mod receive_buffer;
 mod rto;
+mod spacing;
 
 use bentpipe_units::Span;
 
@@ -15,6 +16,7 @@ pub use host::{Host, Nagle};
 pub use profile::Profile;
 pub use receive_buffer::{Kernel, ReceiveBuffer};
 pub use rto::{RtoConfig, RtoEstimator};
+pub use spacing::Spacing;
 
 use crate::Chosen;
 use crate::control::ControlFactory;
@@ -73,6 +75,8 @@ pub struct Config {
     pub grow_only_when_limited: GrowthGate,
     /// New data waits until so many segments, or a third of the window, may go at once, as behind TCP segmentation offload; 1 for no wait.
     pub burst: u32,
+    /// How segments are spread over a round trip; a control that paces has a rate of its own.
+    pub pacing: Spacing,
     /// What waits to be sent with more.
     pub nagle: Nagle,
     /// Bytes of memory for what is not acknowledged, as `SO_SNDBUF` has it; none for any number. The application goes on once a third is

@@ -2,7 +2,7 @@
 
 use bentpipe_tcp::control::StandardOptions;
 use bentpipe_tcp::recovery::SackOptions;
-use bentpipe_tcp::{DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, Profile, RtoEstimator};
+use bentpipe_tcp::{DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, Profile, RtoEstimator, Spacing};
 use bentpipe_units::Span;
 
 /// Keys below `tcp` and their values of `profile`; keys whose value depends on other choices are left out.
@@ -37,6 +37,11 @@ pub(crate) fn defaults(profile: Profile) -> Vec<(&'static str, String)> {
         GrowthGate::Rfc7661 => Some("rfc7661"),
         GrowthGate::Linux => Some("linux"),
     };
+    let pacing = match config.pacing {
+        Spacing::Off => None,
+        Spacing::Even => Some("even"),
+        Spacing::Linux => Some("linux"),
+    };
     let estimator = match config.rto.estimator {
         RtoEstimator::Rfc6298 => "rfc6298",
         RtoEstimator::Linux => "linux",
@@ -66,6 +71,7 @@ pub(crate) fn defaults(profile: Profile) -> Vec<(&'static str, String)> {
         ("restart_after_idle", word(restart)),
         ("grow_only_when_limited", word(gate)),
         ("burst", config.burst.to_string()),
+        ("pacing", word(pacing)),
         ("syn_linear_timeouts", config.syn_linear_timeouts.to_string()),
         ("max_retransmissions", config.max_retransmissions.to_string()),
         ("time_wait", time(config.time_wait)),

@@ -6,8 +6,8 @@ use bentpipe_tcp::control::{ControlFactory, NoSuch};
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_tcp::{
-    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, IdleRestart, Nagle, Profile, ReceiveBuffer,
-    Scheme,
+    Catalogue, Chosen, Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Nagle, Profile,
+    ReceiveBuffer, Scheme, Spacing,
 };
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, no_such_key};
@@ -169,6 +169,10 @@ fn settings(file: &TcpFile, mut config: Config) -> Result<Config, Fault> {
         (Some(true), _) => config.nagle = Nagle::Off,
         (Some(false), Nagle::Off) => config.nagle = Nagle::Classic,
         _ => {}
+    }
+    if let Some(rule) = file.pacing {
+        let profile = if config.host == Host::Linux { Spacing::Linux } else { Spacing::Even };
+        config.pacing = rule.over(profile, Spacing::Off, profile);
     }
     if let Some(rule) = file.restart_after_idle {
         let profile = config.restart_after_idle;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::{GrowthGate, IdleRestart, Profile, RtoEstimator};
+use bentpipe_tcp::{GrowthGate, IdleRestart, Profile, RtoEstimator, Spacing};
 use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
 use bentpipe_units::{Rate, Span};
 use schemars::JsonSchema;
@@ -171,6 +171,8 @@ pub(crate) struct TcpFile {
     /// New data waits until so many segments, or a third of the window, or all the rest may go at once, as with TCP segmentation offload
     /// (`tcp_tso_should_defer`). Paced data also goes by its quantum.
     pub(crate) burst: Option<Whole<1, 64>>,
+    /// How segments are spread over a round trip, under any control that does not pace by itself: true is "even", and "linux" with that profile.
+    pub(crate) pacing: Option<Setting<Spacing>>,
     /// Send less than a segment at once (TCP_NODELAY); else it waits while anything is outstanding (Nagle, RFC 896), with the Linux profiles
     /// while a small segment is (Minshall). True for http, transactions, video and relay unless written.
     pub(crate) no_delay: Option<bool>,

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use bentpipe_path::gateway::{GatewayFactory, GatewaySpec};
-use bentpipe_tcp::{GrowthGate, IdleRestart, Kernel};
+use bentpipe_tcp::{GrowthGate, IdleRestart, Kernel, Spacing};
 use bentpipe_units::bounded::{Size, Whole};
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Bytes, Fault, Span, quoted, written_as_text};
@@ -243,6 +243,10 @@ impl Switched for IdleRestart {
 
 impl Switched for GrowthGate {
     const EXPECTED: &'static str = "false, true, or when the window opens (full, rfc7661, linux)";
+}
+
+impl Switched for Spacing {
+    const EXPECTED: &'static str = "false, true, or how segments are spread (even, linux)";
 }
 
 impl Switched for DelayedAckFile {

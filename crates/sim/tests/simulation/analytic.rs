@@ -138,3 +138,22 @@ fn equal_flows_share_a_link_equally_over_time() {
     let total: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert_near("total", total, 8e6 * 1460.0 / 1500.0, 0.02);
 }
+
+// xfwa, section IV-A: a steady stream over the round trip is a possible solution [19]
+#[test]
+fn what_is_paced_waits_nowhere_where_the_window_is_smaller_than_the_pipe() {
+    // 96 segments a round trip of 0.5 s are 2.3 Mbit/s; a burst of slow start or of a window waits before the 5 Mbit/s.
+    let queue = |pacing: &str| {
+        let text = one_flow(
+            "rate = \"5 Mbit/s\"\ndelay = \"250 ms\"",
+            &format!("receive_window = \"96 segments\"\npacing = {pacing}"),
+            "bytes = \"100 MB\"",
+        );
+        let result = simulate(&text, 1);
+        let payload = 96.0 * 1460.0 * 8.0;
+        assert_near(pacing, result.flows[0].goodput_bps, payload / 0.5025, 0.05);
+        result.links[0].stats.queue_max_packets
+    };
+    let [unpaced, even, linux] = ["false", "\"even\"", "\"linux\""].map(queue);
+    assert!(unpaced > 10 && even <= 1 && linux <= 2, "{unpaced}, {even} and {linux} packets");
+}

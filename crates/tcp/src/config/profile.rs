@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::{
     Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Nagle, ReceiveBuffer, RtoConfig, RtoEstimator,
+    Spacing,
 };
 use crate::Chosen;
 use crate::control::ControlFactory;
@@ -145,6 +146,7 @@ impl Profile {
             restart_after_idle: IdleRestart::Rfc5681,
             grow_only_when_limited: GrowthGate::Rfc7661,
             burst: 1,
+            pacing: Spacing::Off,
             // RFC 9293 section 3.7.4: "A TCP implementation SHOULD implement the Nagle algorithm".
             nagle: Nagle::Classic,
             send_buffer: None,

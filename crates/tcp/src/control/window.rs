@@ -1,6 +1,6 @@
 //! The congestion window, and what RFC 5681 and RFC 3465 have an ACK add to it.
 
-use crate::Growth;
+use crate::{Growth, Spacing};
 
 /// The congestion window, in bytes. Fractions of a byte are kept so that slow growth is not rounded away.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Window {
     pub smss: f64,
     /// How an ACK opens cwnd.
     pub growth: Growth,
+    /// How segments are spread over a round trip, where neither the control nor the slow start does it.
+    pub spacing: Spacing,
     /// How fast data may go out, in bytes a second; infinite for as fast as the window allows.
     pub pacing_rate: f64,
     /// Bytes that pacing lets go at once; a segment goes where it is less.
@@ -34,6 +36,7 @@ impl Window {
             ssthresh,
             smss,
             growth,
+            spacing: Spacing::Off,
             pacing_rate,
             send_quantum,
             held_back: false,
@@ -65,6 +68,11 @@ impl Window {
 }
 
 impl Window {
+    /// Whether data is paced, whoever asks for it.
+    pub fn is_paced(&self) -> bool {
+        self.pacing_rate.is_finite() || self.spacing != Spacing::Off
+    }
+
     /// Whether cwnd is below ssthresh.
     #[inline]
     pub fn in_slow_start(&self) -> bool {

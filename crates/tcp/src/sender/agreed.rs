@@ -24,6 +24,7 @@ impl Agreed {
     pub(super) fn first_window(&self, config: &Config) -> Window {
         let smss = f64::from(self.smss);
         let ssthresh = config.initial_ssthresh.map_or(f64::INFINITY, f64::from);
-        Window::new(smss * f64::from(self.initial_window), ssthresh, smss, config.growth)
+        let window = Window::new(smss * f64::from(self.initial_window), ssthresh, smss, config.growth);
+        Window { spacing: config.pacing, ..window }
     }
 }

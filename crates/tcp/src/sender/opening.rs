@@ -1,7 +1,7 @@
 //! How a sender begins, and what it is made of.
 
 use super::*;
-use crate::{Config, RtoEstimator};
+use crate::{Config, RtoEstimator, Spacing};
 
 impl Sender {
     /// A sender whose first byte has sequence number `first`.
@@ -55,6 +55,10 @@ impl Sender {
         self.asked = Asked::by(&mut *self.control);
         if self.asked.reads_rates {
             self.record.stamp_entries(self.una);
+        }
+        if self.asked.paces {
+            // It has a rate of its own.
+            self.window.spacing = Spacing::Off;
         }
         self.hear_start();
         self.settle();

@@ -4,7 +4,7 @@ use bentpipe_units::Time;
 
 use super::send_path::SendPath;
 use super::{Incoming, Outgoing, Sender};
-use crate::Flags;
+use crate::{Flags, Spacing};
 
 impl Sender {
     /// Whether pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
@@ -71,10 +71,33 @@ impl Sender {
         if self.groups.are_there() && self.ends_group(room.min(rwnd.saturating_sub(flight)), unsent) {
             sent.flags |= Flags::PSH;
         }
-        let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
+        let (rate, quantum) = self.rate_and_quantum();
         self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
+    }
+
+    /// How fast paced data goes out, in bytes a second, and how much of it at once.
+    #[inline(always)]
+    pub(super) fn rate_and_quantum(&self) -> (f64, f64) {
+        let w = &self.window;
+        match w.spacing {
+            Spacing::Off => (w.pacing_rate, w.send_quantum),
+            rule => self.spread(rule),
+        }
+    }
+
+    /// The same where segments are spread over a round trip; a slow start that paces may have less go out.
+    #[inline(never)]
+    fn spread(&self, rule: Spacing) -> (f64, f64) {
+        let w = &self.window;
+        let (rate, quantum) = match rule {
+            Spacing::Linux => (self.linux_rate(), f64::from(self.most_in_group() * self.smss)),
+            _ => (self.even_rate(), w.smss),
+        };
+        // Without a sample nothing is known of a round trip.
+        let rate = if self.rtt.smoothed().is_some() { rate } else { f64::INFINITY };
+        (rate.min(w.pacing_rate), quantum)
     }
 
     /// Whether pacing holds back what the window may have room for, from now on.

@@ -6,6 +6,7 @@ use super::Sender;
 use super::asked::DummiesLeft;
 use super::send_path::SendPath;
 use super::timers::Persist;
+use crate::Spacing;
 use crate::recovery::{Context, Recovery};
 
 impl Sender {
@@ -60,11 +61,12 @@ impl Sender {
     #[cold]
     pub(super) fn hear_start(&mut self) {
         self.start_listens = self.slow_start.listens();
-        self.paced = self.asked.paces || (self.start_listens && self.slow_start.paces());
-        if !self.paced {
-            self.pacing.holds_back = false;
+        let has_rate = self.asked.paces || (self.start_listens && self.slow_start.paces());
+        if !has_rate {
             self.window.pacing_rate = f64::INFINITY;
         }
+        self.paced = has_rate || self.window.spacing != Spacing::Off;
+        self.pacing.holds_back &= self.paced;
     }
 
     pub(super) fn note_other_timer(&mut self) {

@@ -108,7 +108,7 @@ impl Sender {
             self.restart_after_idle(now);
         }
         let sent = self.next_by_recovery(now)?;
-        let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
+        let (rate, quantum) = self.rate_and_quantum();
         self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         Some(sent)
     }

@@ -5,6 +5,7 @@ use bentpipe_units::{Span, Time};
 
 use super::Sender;
 use super::application::Fin;
+use crate::Spacing;
 
 /// `sk_gso_max_size`.
 const MOST: u32 = 65_536;
@@ -59,11 +60,11 @@ impl Sender {
 
     /// `tcp_tso_autosize`: what goes in a millisecond at the control's rate, else at 1.2 or, early in slow start, twice cwnd a round trip
     /// (`tcp_update_pacing_rate`).
-    fn most_in_group(&self) -> u32 {
+    pub(super) fn most_in_group(&self) -> u32 {
         let w = &self.window;
-        let (rate, least) = match self.paced {
+        let (rate, least) = match self.paced && w.spacing == Spacing::Off {
             true => self.rate_and_least(),
-            false => (self.rate_of(if w.cwnd < w.ssthresh / 2.0 { 2.0 } else { 1.2 }), LEAST_SEGMENTS),
+            false => (self.linux_rate(), LEAST_SEGMENTS),
         };
         let near = self.rtt.min().map_or(0, |rtt| (rtt.as_nanos() / 1000) >> RTT_SHIFT);
         let more = if near < 32 { MOST >> near } else { 0 };
@@ -73,14 +74,29 @@ impl Sender {
 
     fn rate_and_least(&self) -> (f64, u32) {
         let rate = self.window.pacing_rate;
-        let rate = if rate.is_finite() { rate } else { self.rate_of(FIRST_GAIN) };
+        let rate = if rate.is_finite() { rate } else { self.rate_of(FIRST_GAIN, self.window_in_use()) };
         (rate, if rate < SINGLES_BELOW { 1 } else { LEAST_SEGMENTS })
     }
 
+    /// What Linux has where a control has no rate (`tcp_update_pacing_rate`), in bytes a second.
+    pub(super) fn linux_rate(&self) -> f64 {
+        let w = &self.window;
+        self.rate_of(if w.cwnd < w.ssthresh / 2.0 { 2.0 } else { 1.2 }, self.window_in_use())
+    }
+
+    /// A window a round trip, in bytes a second: as much as goes out in one.
+    pub(super) fn even_rate(&self) -> f64 {
+        self.rate_of(1.0, self.window.cwnd.min(f64::from(self.peer.rwnd)))
+    }
+
+    /// cwnd, or what is outstanding where that is more, in bytes.
+    fn window_in_use(&self) -> f64 {
+        self.window.cwnd.max(f64::from(self.max - self.una))
+    }
+
     /// So many windows a round trip, in bytes a second.
-    fn rate_of(&self, windows: f64) -> f64 {
-        let flight = f64::from(self.max - self.una);
-        self.rtt.smoothed().map_or(0.0, |srtt| windows * self.window.cwnd.max(flight) / srtt.as_secs())
+    fn rate_of(&self, windows: f64, window: f64) -> f64 {
+        self.rtt.smoothed().map_or(0.0, |srtt| windows * window / srtt.as_secs())
     }
 
     /// Whether new data waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes, which is

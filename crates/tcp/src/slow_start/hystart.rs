@@ -89,7 +89,7 @@ impl HyStart {
         let srtt = self.seen.smoothed.unwrap_or(smallest).as_secs();
         let burst = Span::from_secs(BURSTS * srtt / (2.0 * w.cwnd)).min(MOST_BURST_DELAY);
         let whole = smallest + burst;
-        now.since(round.began) > if w.pacing_rate.is_finite() { whole } else { whole / 2 }
+        now.since(round.began) > if w.is_paced() { whole } else { whole / 2 }
     }
 
     /// Whether the RTT of this round lies above the smallest.

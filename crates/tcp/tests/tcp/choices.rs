@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bentpipe_tcp::control::{Ack, Control, Extras, Loss, PartialAck, Response, Standard, Window};
 use bentpipe_tcp::recovery::{Context, Next, Outstanding, Recovery, RecoveryState, Resend};
 use bentpipe_tcp::slow_start::SlowStart;
-use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, SackBlock, Sender, Seq};
+use bentpipe_tcp::{Config, Incoming, Outgoing, RateSample, SackBlock, Sender, Seq, Spacing};
 use bentpipe_units::{Span, Time};
 
 use crate::harness::{CLIENT, Fate, Net, SERVER, config};
@@ -56,18 +56,24 @@ impl Control for Paced {
 
 #[test]
 fn a_paced_sender_lets_a_segment_go_when_its_time_has_come() {
-    assert_eq!(paced_by(0.0), [100, 110, 120, 130, 140, 150]);
+    for spacing in [Spacing::Off, Spacing::Even, Spacing::Linux] {
+        assert_eq!(
+            paced_by(0.0, spacing),
+            [100, 110, 120, 130, 140, 150],
+            "the control has a rate of its own"
+        );
+    }
 }
 
 #[test]
 fn a_paced_sender_lets_a_quantum_go_at_once_and_waits_for_all_of_it() {
-    assert_eq!(paced_by(2000.0), [100, 100, 120, 120, 140, 140]);
-    assert_eq!(paced_by(3000.0), [100, 100, 100, 130, 130, 130]);
+    assert_eq!(paced_by(2000.0, Spacing::Off), [100, 100, 120, 120, 140, 140]);
+    assert_eq!(paced_by(3000.0, Spacing::Off), [100, 100, 100, 130, 130, 130]);
 }
 
 /// When six segments go out, in milliseconds.
-fn paced_by(quantum: f64) -> Vec<u64> {
-    let mut sender = sender(&twelve("sack"));
+fn paced_by(quantum: f64, spacing: Spacing) -> Vec<u64> {
+    let mut sender = sender(&Config { pacing: spacing, ..twelve("sack") });
     sender.set_control(Box::new(Paced(quantum)));
     assert_eq!(poll(&mut sender, ms(0)).len(), 12, "no rate is known yet");
     ack(&mut sender, ms(100), 6, &[]);
@@ -79,6 +85,46 @@ fn paced_by(quantum: f64) -> Vec<u64> {
         assert!(sender.on_timeout(now).is_ok());
     }
     times
+}
+
+/// When five segments go out behind the first ACK, which comes after 100 ms, in microseconds from there; and cwnd in segments.
+fn spread(spacing: Spacing, ssthresh: Option<u32>, rwnd: u32) -> (Vec<u64>, f64) {
+    let mut sender = sender(&Config { pacing: spacing, initial_ssthresh: ssthresh, ..twelve("sack") });
+    sender.set_control(Box::new(Standard));
+    assert_eq!(poll(&mut sender, ms(0)).len(), 12, "no round trip is known yet");
+    sender.on_ack(ms(100), &Incoming { window: Some(rwnd), ..Incoming::of(FIRST + 6000) });
+    let mut times = Vec::new();
+    let mut now = ms(100);
+    while times.len() < 5 {
+        times.extend(poll(&mut sender, now).iter().map(|_| now.since(ms(100)).as_nanos() / 1000));
+        now = sender.next_timeout();
+        assert!(sender.on_timeout(now).is_ok());
+    }
+    (times[..5].to_vec(), sender.window().cwnd / 1000.0)
+}
+
+/// The times of five segments where so many go at once, each group so many microseconds behind the one before.
+fn in_groups(of: u64, apart: f64) -> Vec<u64> {
+    (0..5).map(|segment| (segment / of) as f64 * apart).map(|time| time as u64).collect()
+}
+
+#[test]
+fn segments_are_spread_evenly_over_a_smoothed_round_trip_whatever_the_control() {
+    assert_eq!(spread(Spacing::Off, None, 60_000).0, [0; 5]);
+    for ssthresh in [None, Some(2000)] {
+        let (times, cwnd) = spread(Spacing::Even, ssthresh, 60_000);
+        assert_eq!(times, in_groups(1, 100_000.0 / cwnd));
+        let (times, _) = spread(Spacing::Even, ssthresh, 11_000);
+        assert_eq!(times, in_groups(1, 100_000.0 / 11.0), "the receiver's window is the smaller one");
+    }
+}
+
+#[test]
+fn linux_spreads_a_window_over_half_of_a_round_trip_early_in_slow_start_and_then_over_five_sixths() {
+    for (ssthresh, windows) in [(None, 2.0), (Some(24_000), 1.2), (Some(2000), 1.2)] {
+        let (times, cwnd) = spread(Spacing::Linux, ssthresh, 60_000);
+        assert_eq!(times, in_groups(2, 2.0 * 100_000.0 / (windows * cwnd)));
+    }
 }
 
 type Noted<T> = Arc<Mutex<Vec<T>>>;
