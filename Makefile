@@ -53,7 +53,7 @@ help:
 	@echo "make papers       docs/generated/papers: all documents with every other reading, and their reports in target/doc/reproduction"
 	@echo "make which-tcp    docs/generated/which-tcp.md: its comparisons, pictures and statements made again"
 	@echo "make every-scheme docs/generated/every-scheme.md: every variant and element over every link (ten minutes)"
-	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: the table of docs/reference/statistics.md (two minutes)"
+	@echo "make coverage-of-intervals  how often 95 % intervals hold the truth: docs/generated/coverage-of-intervals.md (two minutes)"
 	@echo "make which-orbit  docs/generated/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux, the papers' and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"

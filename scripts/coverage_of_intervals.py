@@ -1,4 +1,4 @@
-"""How often 95 % intervals of commands hold the truth: the table of docs/reference/statistics.md.
+"""How often 95 % intervals of commands hold the truth: docs/generated/coverage-of-intervals.md.
 
 The truth of a number is its mean over a pool of some thousand runs, or their percentile together; an interval
 is made, by the code that the commands call, of runs drawn from the pool. Fails where an interval of 30 runs
@@ -21,9 +21,15 @@ from bentpipe.numbers.intervals import gain, judged, kind_of, pooled_quantile, q
 from bentpipe.numbers.number import Estimate
 from bentpipe.results import Run
 from bentpipe.runs.statistics import Fold, replication_seed
-from statements import between_marks
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "statistics.md"
+PAGE = Path(__file__).parent.parent / "docs" / "generated" / "coverage-of-intervals.md"
+HEAD = """# How often 95 % intervals hold the truth
+
+After this page you know in which share of the cases an interval of 10, 30 and 100 runs holds the true mean,
+and how often it bears a question mark
+([statistics.md](../reference/statistics.md#when-an-interval-is-too-narrow)).
+
+"""
 RUNS = (10, 30, 100)
 TRIALS, PRECISE_TRIALS = 2000, 200
 LEAST, MOST = 0.92, 0.97
@@ -219,7 +225,7 @@ def main() -> int:
             held, runs = precise(values, precision)
             table += f"| {precision:.0%} | {size} of {variant} | {100 * held:.0f} % | {runs:.0f} |\n"
     table = table.replace("| 5% |", "| 5 % |").replace("| 2% |", "| 2 % |")
-    PAGE.write_text(between_marks(PAGE, "make coverage-of-intervals", table), encoding="utf-8")
+    PAGE.write_text(HEAD + table, encoding="utf-8")
     print(table)
     bad = [text for text, good in rows if not good]
     for text in bad:

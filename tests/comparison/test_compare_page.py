@@ -19,7 +19,7 @@ def test_its_commands_and_its_program_run(bentpipe: Bentpipe, tmp_path: Path) ->
     (scenario,) = blocks("toml")
     (tmp_path / "mine.toml").write_text(scenario)
     commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(commands) == 10
+    assert len(commands) == 8
     for command in commands:
         program, *arguments = shlex.split(command)
         result = bentpipe(*arguments)

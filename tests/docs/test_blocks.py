@@ -21,7 +21,6 @@ TRIED_BY = {
     "docs/how-to/compare.md": "tests/comparison/test_compare_page.py",
     "docs/how-to/library.md": "tests/docs/test_examples.py",
     "docs/how-to/own-scheme.md": "tests/docs/test_examples.py",
-    "docs/tutorials/researcher.md": "tests/docs/test_researcher.py",
     "docs/how-to/server.md": "tests/live/test_server_page.py",
     "docs/reference/statistics.md": "tests/docs/test_examples.py",
     "docs/how-to/sweep.md": "tests/sweep/test_page.py",

@@ -71,7 +71,7 @@ def test_every_page_of_the_reference_has_its_rows() -> None:
     assert "| `goodput_bps` | bit/s |" in pages["result-reference.md"]
     assert "| `geo` |" in pages["names.md"]
     assert "## bentpipe live emulate" in pages["commands.md"]
-    assert '| "1 s" (rfc, opnet), "200 ms" (ns2, linux-2.4, linux) |' in pages["scenario-reference.md"]
+    assert '| "200 ms" (linux, linux-2.4, ns2), "1 s" (opnet, rfc) |' in pages["scenario-reference.md"]
 
 
 def test_every_page_is_in_the_contents() -> None:
