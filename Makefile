@@ -33,7 +33,7 @@ NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
 LIMIT = $(if $(CI),timeout 30m)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground site types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        build the command line, .venv/bin/bentpipe, and the BPF programs where clang-19 is"
@@ -49,6 +49,7 @@ help:
 	@echo "make bench-peers  install ns-3 for make bench"
 	@echo "make wasm         the engine as a WebAssembly module, in target/wasm (may install Debian's rustc-web)"
 	@echo "make playground   a page that runs scenarios in a browser, in one file: target/playground/index.html (npm)"
+	@echo "make site         documentation, gallery, playground and reports in one folder, target/site; each page and link is checked"
 	@echo "make docs         the documentation, the Rust API and the scenario schema, in target/doc; quotations of RFCs are held against these"
 	@echo "make papers       docs/generated/papers: all documents with every other reading, and their reports in target/doc/reproduction"
 	@echo "make which-tcp    docs/generated/which-tcp.md: its comparisons, pictures and statements made again"
@@ -119,6 +120,12 @@ wasm:
 playground: setup wasm
 	@scripts/playground
 	@echo "target/playground/index.html"
+
+# It fails on a dead link, and on a page that does not fit a telephone.
+site: docs playground
+	$(BIN)/python scripts/make_site.py target/site
+	$(BIN)/python scripts/site_check.py target/site
+	@echo "target/site/index.html"
 
 docs: setup $(VENV)/.python-test $(VENV)/.python-docs which-tcp papers
 	@scripts/rfc-texts
