@@ -339,6 +339,7 @@ for where, what in {
     "bentpipe.comparison.command.compare": (
         "Run a scenario with several variants: which is best, and by how much."
     ),
+    "bentpipe.advise.command.advise": "Settings of a Linux server behind a satellite link, to paste.",
     "bentpipe.demo.command.demo": "Simulate four TCPs over a satellite, and draw what they do.",
     "bentpipe.guide.command.doctor": "Say what of the optional parts this machine has.",
     "bentpipe.guide.command.explain": "Say what a key of a scenario means, its bounds and default.",

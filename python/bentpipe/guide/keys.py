@@ -121,7 +121,7 @@ def meaning(key: Key) -> list[str]:
         lines.append(f"default  {json.dumps(key.entry['default'], ensure_ascii=False)}")
     elif key.required:
         lines.append("default  none: the key is required")
-    elif "tcp" in key.path[-2:-1] and "default" not in about:
+    elif key.path[-2:-1] == ("tcp",) and "default" not in about and "value    a table" not in lines[-1]:
         lines.append("default  what tcp.profile says (bentpipe list profiles)")
     return lines
 
