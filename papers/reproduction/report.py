@@ -1,5 +1,6 @@
 """The page of a reproduction, with a picture of each item in it, and the same as JSON beside it."""
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
@@ -134,10 +135,11 @@ def _picture(result: "Reproduced", context: "Context") -> str | None:
     svg = inline(lambda path: draw(context, path), result.item.title, f"in-{name}").svg
     if len(svg) <= _LARGEST:
         return svg
+    (size,) = re.findall(r'^<svg[^>]*( style="[^"]*")', svg)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "picture.png"
         draw(context, path)
-        return f'<img alt="" src="data:image/png;base64,{b64encode(path.read_bytes()).decode()}">'
+        return f'<img{size} alt="" src="data:image/png;base64,{b64encode(path.read_bytes()).decode()}">'
 
 
 def _rows(result: "Reproduced") -> ReportTable:

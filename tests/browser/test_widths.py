@@ -20,10 +20,18 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is n
 
 CUT = """() => [...document.querySelectorAll("body *")].filter((part) => {
   const style = getComputedStyle(part), box = part.getBoundingClientRect();
-  if (box.width === 0 || part.closest(".controls, pre, .uplot, svg svg, svg *")) return false;
+  if (box.width === 0 || part.closest(".controls, pre, .uplot, figure, svg svg, svg *")) return false;
   return part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0 && style.overflowX !== "visible"
     || box.right > innerWidth + 1;
 }).map((part) => `${part.tagName} ${part.className} ${part.innerText || ""}`.slice(0, 200))"""
+
+SMALL = """() => [...document.querySelectorAll("figure > svg, figure > img")].filter((picture) => {
+  const size = parseFloat(getComputedStyle(picture).getPropertyValue("--width"));
+  const box = picture.getBoundingClientRect(), around = picture.parentElement;
+  const hidden = box.right > innerWidth + 1 && getComputedStyle(around).overflowX !== "auto";
+  return box.width > 0 && (hidden || !(box.width >= 0.74 * size));
+}).map((picture) => picture.parentElement.getAttribute("aria-label"))"""
+"""Pictures that are cut, or so small that their texts cannot be read."""
 
 LINK = """\
 extends = "preset:geo"
@@ -74,6 +82,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_nothing_on_a_page_is_cut(browser: Browser, pages: dict[str, Path], kind: str, width: int) -> None:
     page = Opened(browser, pages[kind], width)
     assert page.tab.evaluate(CUT) == []
+    assert page.tab.evaluate(SMALL) == []
 
 
 PAPERS = [paper.name for paper in papers.all_papers()]
@@ -93,6 +102,7 @@ def test_every_table_and_figure_of_a_reproduction_is_whole(
 ) -> None:
     page = Opened(browser, reproduced, width)
     assert page.tab.evaluate(CUT) == []
+    assert page.tab.evaluate(SMALL) == []
     assert page.tab.locator("figure").count() > 5
     # On a telephone a row is a card: each cell says what it is.
     assert page.tab.locator("td:not([data-heading])").count() == 0

@@ -166,7 +166,7 @@ def inline(draw: Callable[[Path], Any], about: str, prefix: str) -> Figure:
     svg = re.sub(r'xlink:href="#', f'xlink:href="#{prefix}-', svg)
 
     def sized(found: re.Match[str]) -> str:
-        return f'<svg{found[1]} style="width: {float(found[2]) * 4 / 3:.0f}px"'
+        return f'<svg{found[1]} style="--width: {float(found[2]) * 4 / 3:.0f}px"'
 
     # The size is the page's to choose; the proportions are in the viewBox.
     svg = re.sub(r'^<svg([^>]*?) width="([\d.]+)pt" height="[\d.]+pt"', sized, svg, count=1, flags=re.DOTALL)
