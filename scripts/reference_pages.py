@@ -11,6 +11,7 @@ import click
 
 import bentpipe as bp
 import scenario_reference
+import scheme_pages
 from bentpipe.catalogue import entries
 from bentpipe.cli import cli
 from bentpipe.command_line.options import Later
@@ -29,6 +30,7 @@ def pages() -> dict[str, str]:
         "names.md": "\n".join(_names()),
         "commands.md": "\n".join(_commands()),
         "library.md": "\n".join(_library()),
+        **scheme_pages.pages(),
     }
 
 
@@ -124,6 +126,7 @@ def _library() -> Iterator[str]:
 def write() -> None:
     """Write all of them."""
     for name, text in pages().items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text.rstrip() + "\n", encoding="utf-8")
 
 

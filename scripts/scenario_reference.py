@@ -75,7 +75,7 @@ def _flow(entry: Mapping[str, Any]) -> Iterator[str]:
     yield from _section("Flow", {**entry, "properties": every})
     for name, its in own.items():
         yield f'### `app = "{name}"`\n'
-        yield _table({"properties": its})
+        yield option_table({"properties": its})
 
 
 def _section(title: str, entry: Mapping[str, Any]) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _section(title: str, entry: Mapping[str, Any]) -> Iterator[str]:
         yield _prose(entry["description"]) + "\n"
     forms = entry.get("oneOf")
     if forms is None:
-        yield _table(entry)
+        yield option_table(entry)
     elif all("const" in form for form in forms):
         yield "| value | what |\n| --- | --- |"
         for form in forms:
@@ -97,10 +97,11 @@ def _section(title: str, entry: Mapping[str, Any]) -> Iterator[str]:
             yield f"### `{', '.join(chosen)}`\n"
             if "description" in form:
                 yield _prose(form["description"]) + "\n"
-            yield _table(form)
+            yield option_table(form)
 
 
-def _table(entry: Mapping[str, Any]) -> str:
+def option_table(entry: Mapping[str, Any]) -> str:
+    """Give the table of a structure's keys; empty without any."""
     required = entry.get("required", [])
     rows = []
     for key, value in entry.get("properties", {}).items():

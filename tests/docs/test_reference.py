@@ -80,4 +80,5 @@ def test_every_page_is_in_the_contents() -> None:
     docs = ROOT / "docs"
     written = {*docs.glob("**/*.md"), *(docs / "generated" / name for name in reference_pages.pages())}
     pages = {str(path.relative_to(docs).with_suffix("")) for path in written} - {"index"}
-    assert sorted(pages - listed) == []
+    # A page of its own lists the schemes.
+    assert sorted(page for page in pages - listed if not page.startswith("generated/schemes/")) == []
