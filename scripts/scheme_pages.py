@@ -49,7 +49,8 @@ def _list() -> Iterator[str]:
 
 def _page(kind: str, name: str, summary: str) -> Iterator[str]:
     yield f"# {name} ({kind})\n"
-    yield f"After this page you know {name}: {summary}.\n"
+    yield f"After this page you can choose `{name}`, and know its options and where it runs.\n"
+    yield f"{summary[0].upper()}{summary[1:]}.\n"
     yield from explained(name)
     documents = list(_documents(kind, name))
     if documents:
