@@ -82,6 +82,7 @@ pub(crate) fn defaults(profile: Profile) -> Vec<(&'static str, String)> {
             ("receive_buffer.kernel", format!("\"{}\"", buffer.kernel.name())),
             ("receive_buffer.initial", bytes(buffer.initial)),
             ("receive_buffer.max", bytes(buffer.max)),
+            ("receive_buffer.segment", bytes(buffer.segment)),
         ]),
         None => all.push(("receive_window", bytes(config.receive_window))),
     }

@@ -209,7 +209,7 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
             let Ok(bytes) = written.bytes(mss);
             config.receive_window = within(bytes, "a window", "receive_window")?;
         }
-        (None, Some(buffer)) => config.receive_window = ReceiveBuffer::window_of(buffer.max),
+        (None, Some(buffer)) => config.receive_window = buffer.window_of(buffer.max),
         // The profile's is that of its buffer.
         (None, None) if grew => config.receive_window = MAX_UNSCALED as u32,
         (None, None) => {}
@@ -241,7 +241,7 @@ fn windows(file: &TcpFile, config: &mut Config) -> Result<(), Fault> {
 /// A window that is written alone stays as it is, as a socket's buffer of a fixed size does.
 fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Option<ReceiveBuffer>, Fault> {
     let on = profile.unwrap_or(ReceiveBuffer::LINUX);
-    let ReceiveBufferFile { kernel, initial, max } = match &file.receive_buffer {
+    let ReceiveBufferFile { kernel, initial, max, segment } = match &file.receive_buffer {
         None => return Ok(profile.filter(|_| file.receive_window.is_none())),
         Some(Setting::Switch(switch)) => return Ok(switch.then_some(on)),
         Some(Setting::Written(written)) => written,
@@ -251,7 +251,8 @@ fn receive_buffer(file: &TcpFile, profile: Option<ReceiveBuffer>) -> Result<Opti
     let initial = initial.map_or(on.initial.min(max), |initial| initial as u32);
     let large = || fault!("at most the buffer's max ({max} B)", "{initial} B");
     ensure!(initial <= max, large().under("initial").under("receive_buffer"));
-    Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max }))
+    let segment = segment.map_or(on.segment, |segment| segment as u32);
+    Ok(Some(ReceiveBuffer { kernel: on.kernel, initial, max, segment }))
 }
 
 fn growth(file: &TcpFile, profile: Growth) -> Result<Growth, Fault> {

@@ -226,6 +226,9 @@ pub(crate) struct ReceiveBufferFile {
     /// At most.
     #[serde(with = "Size::<4096, 0x4000_0000>")]
     pub(crate) max: Option<u64>,
+    /// What a segment of 1448 bytes takes of it, as the network device has it: most 2304 B, a virtual kernel's 2176 B.
+    #[serde(with = "Size::<1500, 65_536>")]
+    pub(crate) segment: Option<u64>,
 }
 
 /// A kind of value that a switch may stand for.

@@ -253,7 +253,7 @@ fn linux(rfc: Config) -> Config {
     Config {
         host: Host::Linux,
         // tcp_rmem 4096 131072 33554432, tcp_moderate_rcvbuf 1.
-        receive_window: ReceiveBuffer::window_of(ReceiveBuffer::LINUX.max),
+        receive_window: ReceiveBuffer::LINUX.window_of(ReceiveBuffer::LINUX.max),
         receive_buffer: Some(ReceiveBuffer::LINUX),
         // tcp_timestamps 1, tcp_dsack 1.
         timestamps: true,

@@ -37,6 +37,8 @@ pub struct ReceiveBuffer {
     pub initial: u32,
     /// At most, in bytes.
     pub max: u32,
+    /// What a segment of 1448 bytes takes of it, in bytes (`truesize`).
+    pub segment: u32,
 }
 
 impl ReceiveBuffer {
@@ -49,21 +51,27 @@ impl ReceiveBuffer {
             Kernel::Linux612 => 6 << 20,
             Kernel::Linux618 => 32 << 20,
         };
-        ReceiveBuffer { kernel, initial: 131_072, max }
+        // 2048 bytes for the packet and 256 for what describes it.
+        ReceiveBuffer { kernel, initial: 131_072, max, segment: 2304 }
     }
 
-    /// What a segment of 1448 bytes takes: 2048 bytes for the packet and 256 for what describes it.
-    pub(crate) const SEGMENT: u32 = 2304;
-    /// The share of a buffer that is payload, in 256ths (`scaling_ratio`).
-    const PAYLOAD: u64 = 1448 * 256 / ReceiveBuffer::SEGMENT as u64;
+    /// The share of it that is payload, in 256ths (`scaling_ratio`).
+    const fn payload(self) -> u64 {
+        1448 * 256 / self.segment as u64
+    }
 
-    /// The window that a buffer of so many bytes has room for.
-    pub const fn window_of(bytes: u32) -> u32 {
-        (bytes as u64 * ReceiveBuffer::PAYLOAD / 256) as u32
+    /// The window that so many bytes of it have room for.
+    pub const fn window_of(self, bytes: u32) -> u32 {
+        (bytes as u64 * self.payload() / 256) as u32
     }
 
     /// The buffer that has room for a window of so many bytes.
-    pub(crate) const fn for_window(bytes: u64) -> u64 {
-        bytes * 256 / ReceiveBuffer::PAYLOAD
+    pub(crate) const fn for_window(self, bytes: u64) -> u64 {
+        bytes * 256 / self.payload()
+    }
+
+    /// What of the window so many bytes of payload take, in segments of 1448 bytes.
+    pub(crate) const fn taken_by(self, bytes: u32) -> u32 {
+        (bytes as u64 * self.window_of(self.segment) as u64 / 1448) as u32
     }
 }

@@ -3,7 +3,6 @@
 use bentpipe_units::{Span, Time};
 
 use super::Receiver;
-use crate::ReceiveBuffer;
 
 impl Receiver {
     /// The connection is open.
@@ -45,26 +44,23 @@ impl Receiver {
     /// Whether it was opened further.
     #[inline(never)]
     pub(super) fn tune(&mut self, len: u32, first: u32, readable: u32) -> bool {
-        let (held, past_hole, in_order) = (taken_by(self.held.held()), self.past_hole(), first > 0);
+        let (held, past_hole, in_order) = (self.held.held(), self.past_hole(), first > 0);
         let Some(tuning) = &mut self.tuning else { return false };
+        let held = tuning.taken_by(held);
         tuning.first = first;
         if past_hole > 0 {
             tuning.on_hole(past_hole);
         }
         // What is in order takes its own room until it is read; past a hole it takes it later (`tcp_data_queue`).
-        let own = if in_order { taken_by(len) } else { 0 };
+        let own = if in_order { tuning.taken_by(len) } else { 0 };
         let opens = (in_order || past_hole > 0) && tuning.open_further(len, held + own);
         self.capacity = tuning.window(held);
         // The ACK for what fills a hole goes before any of it is read.
-        let open = if readable > first { tuning.window(held + taken_by(readable)) } else { self.capacity };
+        let open =
+            if readable > first { tuning.window(held + tuning.taken_by(readable)) } else { self.capacity };
         // Rounded up to what the field can say, as __tcp_select_window does.
         self.open_field = (open.div_ceil(1 << self.scale)).min(65_535) as u16;
         self.open = u32::from(self.open_field) << self.scale;
         opens
     }
-}
-
-/// What of the window so many bytes of the buffer take, in segments of 1448 bytes.
-fn taken_by(bytes: u32) -> u32 {
-    (u64::from(bytes) * u64::from(ReceiveBuffer::window_of(ReceiveBuffer::SEGMENT)) / 1448) as u32
 }

@@ -76,6 +76,11 @@ impl Tuning {
         self.read_per_round = self.offered.min(10 * mss).max(1);
     }
 
+    /// What of the window so many bytes of payload take.
+    pub(super) fn taken_by(&self, bytes: u32) -> u32 {
+        self.buffer.taken_by(bytes)
+    }
+
     /// The window that may be offered, with so many bytes held past a hole.
     pub(super) fn window(&self, held: u32) -> u32 {
         self.offered.min(self.room().saturating_sub(held))
@@ -97,7 +102,7 @@ impl Tuning {
     }
 
     fn room(&self) -> u32 {
-        ReceiveBuffer::window_of(self.size).min(self.most)
+        self.buffer.window_of(self.size).min(self.most)
     }
 
     /// A segment with a timestamp came, sent a round trip after ours that bore `echo`.
@@ -164,7 +169,7 @@ impl Tuning {
             Kernel::Linux618 => 2 * copied,
         };
         let window = twice + 2 * (twice * copied.saturating_sub(before) / before) + u64::from(past_hole);
-        let size = ReceiveBuffer::for_window(window).min(u64::from(self.buffer.max)) as u32;
+        let size = self.buffer.for_window(window).min(u64::from(self.buffer.max)) as u32;
         self.size = self.size.max(size);
     }
 
@@ -178,7 +183,7 @@ impl Tuning {
 
     /// What may be offered opens by two segments with each that comes, where the buffer has room; whether it did.
     pub(super) fn open_further(&mut self, len: u32, held: u32) -> bool {
-        let room = ReceiveBuffer::window_of(self.size).saturating_sub(held).min(self.most);
+        let room = self.buffer.window_of(self.size).saturating_sub(held).min(self.most);
         // Less than 128 bytes are not counted (tcp_event_data_recv).
         if len < 128 || room <= self.offered {
             return false;

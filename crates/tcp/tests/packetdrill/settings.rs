@@ -175,8 +175,9 @@ impl Settings {
         } else if let Some(rmem) = self.get("rmem") {
             let sizes: Vec<u32> = rmem.split_whitespace().filter_map(bytes).collect();
             let [_, initial, max] = sizes[..] else { return Err(format!("tcp_rmem = {rmem}")) };
-            config.receive_window = ReceiveBuffer::window_of(max);
-            config.receive_buffer = Some(ReceiveBuffer { kernel: Kernel::Linux618, initial, max });
+            let buffer = ReceiveBuffer { initial, max, ..ReceiveBuffer::of(Kernel::Linux618) };
+            config.receive_window = buffer.window_of(max);
+            config.receive_buffer = Some(buffer);
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ fn the_window_stays_within_the_largest_buffer() {
     let net = over(Config { receive_buffer: Some(buffer), ..linux() }, 100).transfer(1_000_000);
     let window = |sent: &crate::harness::Sent| u32::from(sent.passing.segment.window) << 1;
     let largest = net.acks_by(SERVER).iter().map(window).max();
-    assert_eq!((ReceiveBuffer::window_of(65_536), largest), (40_960, Some(39_520)), "{}", net.trace());
+    assert_eq!((buffer.window_of(65_536), largest), (40_960, Some(39_520)), "{}", net.trace());
     // And within the window that it is told to keep to.
     let net = over(Config { receive_buffer: Some(buffer), receive_window: 20_000, ..linux() }, 100);
     let net = net.transfer(1_000_000);
@@ -133,4 +133,11 @@ fn a_larger_buffer_opens_with_what_a_syn_has_room_for() {
         .collect();
     // The first ACK is of one segment: 65,535 bytes, and two segments more.
     assert!((1448 + 65_535..=1448 + 65_535 + 2 * 1448 + 16).contains(&offered[0]), "{offered:?}");
+}
+
+#[test]
+fn where_a_segment_takes_less_of_the_buffer_more_of_it_is_window() {
+    let window = |segment| ReceiveBuffer { segment, ..ReceiveBuffer::LINUX }.window_of(131_072);
+    // Of most devices, and of a virtual kernel's.
+    assert_eq!((window(2304), window(2176)), (81_920, 87_040));
 }
