@@ -76,11 +76,23 @@ pub enum Heard {
     Told(SocketFacts),
 }
 
-/// What a kernel tells of a connection; none where it is too old to say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a kernel tells of a connection; none where it is too old to say, and NaN where there is nothing yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SocketFacts {
     /// Expiries of the retransmission timer.
     pub timeouts: Option<u64>,
+    /// The congestion window, in bytes.
+    pub cwnd: f64,
+    /// The slow-start threshold, in bytes.
+    pub ssthresh: f64,
+    /// The smoothed round-trip time, in seconds.
+    pub srtt_s: f64,
+    /// The retransmission timeout, in seconds.
+    pub rto_s: f64,
+    /// The pacing rate, in bits a second.
+    pub pacing_bps: f64,
+    /// The delivery rate, in bits a second.
+    pub delivery_bps: f64,
 }
 
 /// How the two hosts of a kernel are made: it is another one for flows that want them otherwise.

@@ -10,6 +10,7 @@ use bentpipe_tcp::{Endpoint, Flags, Seq};
 use bentpipe_units::Time;
 
 use crate::ids::{ConnectionId, EndId, Side};
+use crate::kernel::SocketFacts;
 use crate::limits::Limits;
 use crate::packet::{Content, Packet};
 use crate::recorder::{ACKED, BUFFER, DAMAGED, DROPPED, RESENT, Recorder, SACK_END, SACK_START, SENT};
@@ -189,9 +190,11 @@ impl Observer {
         if let Some(limits) = &mut self.limits {
             limits.acted(now, flow, tcp);
         }
+        if !self.wants_state(end) {
+            return;
+        }
         let phases = &self.phases;
-        let recorder = self.series.as_mut().filter(|recorder| !recorder.is_over());
-        let Some(recorder) = recorder.filter(|recorder| recorder.wants_state(flow)) else { return };
+        let Some(recorder) = &mut self.series else { return };
         let sender = tcp.sender();
         let (cwnd, ssthresh) = (sender.window().cwnd, sender.window().ssthresh);
         let flight = f64::from(sender.flight());
@@ -205,6 +208,24 @@ impl Observer {
             number.map_or(f64::NAN, |number| number as f64)
         });
         recorder.state(now, flow, [cwnd, ssthresh, flight, rtt, rto, pacing, delivery, phase]);
+    }
+
+    /// Whether the state of this end is recorded.
+    pub(crate) fn wants_state(&self, end: EndId) -> bool {
+        let recorder = self.series.as_ref().filter(|recorder| !recorder.is_over());
+        end.side() == Side::Data && recorder.is_some_and(|recorder| recorder.wants_state(end.connection()))
+    }
+
+    /// A kernel has told of an end, with so many bytes that are not acknowledged.
+    pub(crate) fn kernel_state(&mut self, now: Time, end: EndId, facts: &SocketFacts, flight: u32) {
+        if self.wants_state(end)
+            && let Some(recorder) = &mut self.series
+        {
+            let SocketFacts { cwnd, ssthresh, srtt_s, rto_s, pacing_bps, delivery_bps, .. } = *facts;
+            let state =
+                [cwnd, ssthresh, f64::from(flight), srtt_s, rto_s, pacing_bps, delivery_bps, f64::NAN];
+            recorder.state(now, end.connection(), state);
+        }
     }
 
     pub(crate) fn buffered(&mut self, now: Time, relay: ConnectionId, bytes: u64) {

@@ -96,8 +96,25 @@ fn error(number: u64) -> String {
 
 /// What TCP_INFO says: `struct tcp_info` of linux/tcp.h, as long as the kernel knows it.
 fn facts(info: &[u8]) -> SocketFacts {
-    let timeouts = info.get(240..242).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]).into());
-    SocketFacts { timeouts }
+    let word =
+        |at: usize| info.get(at..at + 4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+    let number = |at: usize| word(at).map_or(f64::NAN, f64::from);
+    // The kernel's sign for none at all has all bits set.
+    let rate = |at: usize| match (word(at), word(at + 4)) {
+        (Some(u32::MAX), Some(u32::MAX)) => f64::INFINITY,
+        (Some(low), Some(high)) => 8.0 * (u64::from(high) << 32 | u64::from(low)) as f64,
+        _ => f64::NAN,
+    };
+    let mss = number(16);
+    SocketFacts {
+        timeouts: info.get(240..242).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]).into()),
+        cwnd: number(80) * mss,
+        ssthresh: if word(76) >= Some(i32::MAX as u32) { f64::INFINITY } else { number(76) * mss },
+        srtt_s: if word(68) == Some(0) { f64::NAN } else { number(68) / 1e6 },
+        rto_s: number(8) / 1e6,
+        pacing_bps: rate(104),
+        delivery_bps: if rate(160) > 0.0 { rate(160) } else { f64::NAN },
+    }
 }
 
 #[cfg(test)]

@@ -54,10 +54,9 @@ impl Engine {
         &mut self,
         scenario: &Scenario,
         seed: u64,
-        start: Option<&mut StartKernel>,
+        mut start: Option<&mut StartKernel>,
     ) -> Result<(), RunError> {
         let mut setups: Vec<KernelSetup> = Vec::new();
-        let mut start = start;
         for (flow, spec) in self.flows.iter().zip(&scenario.flows) {
             let Some(chosen) = spec.kernel.as_ref().filter(|_| !spec.app.over_udp()) else { continue };
             let cannot = |why: &str| {
@@ -141,6 +140,9 @@ impl Engine {
             end.got.take(now, new);
         }
         self.ask(id, Ask::Packet(segment));
+        if self.net.probe.observer.as_ref().is_some_and(|observer| observer.wants_state(id)) {
+            self.ask(id, Ask::Tell);
+        }
     }
 
     /// Asks for what the application wants of a kernel's socket.
@@ -222,7 +224,13 @@ impl Engine {
             }
             Heard::Ended => remote.ends(),
             Heard::Broke(error) => remote.breaks(error),
-            Heard::Told(facts) => return remote.facts = facts,
+            Heard::Told(facts) => {
+                remote.facts = facts;
+                if let Some(observer) = &mut self.net.probe.observer {
+                    observer.kernel_state(now, id, &facts, remote.sent.flight());
+                }
+                return;
+            }
         }
         self.serve_remote(id);
     }

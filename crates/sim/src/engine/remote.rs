@@ -107,6 +107,11 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
+    /// Bytes that are sent and not acknowledged.
+    pub(crate) fn flight(&self) -> u32 {
+        self.max.map_or(0, |max| u32::try_from(max.diff(self.una)).unwrap_or(0))
+    }
+
     /// Counts a segment; returns whether its data was sent before.
     pub(super) fn count(&mut self, segment: &Segment) -> bool {
         let syn = segment.flags.has(Flags::SYN);
