@@ -42,7 +42,7 @@ def test_without_a_kernel_one_line_says_how_to_get_one(bentpipe: Bentpipe, scena
     [
         (
             ("--virtual", "emulate", "preset:geo"),
-            "live --virtual: expected testbed or interop, found emulate",
+            "live --virtual: expected testbed, interop, diff, found emulate",
         ),
         (("--kernel", "6.12", "testbed", "preset:geo"), "--kernel: expected --virtual beside it"),
         (("--kernel-seed", "3", "interop"), "--kernel-seed: expected --virtual beside it"),

@@ -7,12 +7,12 @@ from bentpipe.command_line.options import SEED, Commands, Later, flag, option
 from bentpipe.command_line.values import Whole
 from bentpipe.errors import InputError
 
-_VIRTUAL = ("testbed", "interop")
+_VIRTUAL = ("testbed", "interop", "diff")
 """The commands that a virtual kernel can run."""
 
 
 @click.group(cls=Commands, invoke_without_command=True)
-@flag("--virtual", "Run testbed or interop in a virtual kernel, in simulated time and without root.")
+@flag("--virtual", "Run testbed, interop or diff by a virtual kernel, in simulated time and without root.")
 @option(
     "--kernel", str, "The kernel, by its release or folder; the one built last by default.", metavar="KERNEL"
 )
@@ -35,7 +35,7 @@ def live(
                 raise InputError(f"--{name.replace('_', '-')}: expected --virtual beside it")
     elif context.invoked_subcommand not in _VIRTUAL:
         raise InputError(
-            f"live --virtual: expected {' or '.join(_VIRTUAL)}, found {context.invoked_subcommand}"
+            f"live --virtual: expected {', '.join(_VIRTUAL)}, found {context.invoked_subcommand}"
         )
     else:
         from bentpipe.live.virtual.kernel import find
@@ -45,6 +45,7 @@ def live(
 
 
 for where, what in {
+    "diff_command.diff": "The first segment that Linux's TCP sends or gets otherwise than ours.",
     "commands.emulate": "A scenario's network between real kernels, by the wall clock.",
     "commands.gateway": "XFWA at an interface, in the kernel.",
     "commands.install": "Put the schemes' congestion controls into the running kernel.",

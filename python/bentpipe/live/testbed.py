@@ -103,7 +103,7 @@ def over_kernels(
     """
     installable = () if virtual_clock else CONTROLS
     for variant in variants if both else ():
-        if _ours(variant) is None:
+        if our_name(variant) is None:
             raise InputError(f"--both: expected controls that the simulator has too, found {variant!r}")
     with held(_needed(scenario, variants, [*available(), *installable]) & set(installable), "live testbed"):
         for variant in variants or (AS_WRITTEN,):
@@ -130,11 +130,11 @@ def _needed(scenario: Scenario, variants: Sequence[str], known: Sequence[str]) -
     if variants:
         return set(variants)
     needed = set()
-    for flow in json.loads(_core.live_plan(with_the_kernels_tcp(scenario))[0]):
+    for flow in plan_of(with_the_kernels_tcp(scenario)):
         if flow["tcp"] is None:
             continue
-        if (name := _kernels(flow["control"])) not in known:
-            ours = (_ours(control) for control in dict.fromkeys(known))
+        if (name := kernels_name(flow["control"])) not in known:
+            ours = (our_name(control) for control in dict.fromkeys(known))
             raise InputError(
                 f"flows.{flow['name']}.control: expected a kernel's, {', '.join(filter(None, ours))}, "
                 f"found {flow['control']!r}"
@@ -143,12 +143,18 @@ def _needed(scenario: Scenario, variants: Sequence[str], known: Sequence[str]) -
     return needed
 
 
-def _kernels(control: str) -> str:
+def plan_of(scenario: Scenario) -> list[dict[str, Any]]:
+    """Give what programs have to know of each flow."""
+    plan: list[dict[str, Any]] = json.loads(_core.live_plan(scenario)[0])
+    return plan
+
+
+def kernels_name(control: str) -> str:
     """Give the kernel's name of a control of the simulator."""
     return _RENAMED.get(control, control)
 
 
-def _ours(control: str) -> str | None:
+def our_name(control: str) -> str | None:
     """Give the simulator's name of a control of the kernel, if it has it."""
     ours = {kernels: ours for ours, kernels in _RENAMED.items()}.get(control, control)
     return ours if ours in dict(_core.schemes("controls")) else None
@@ -158,10 +164,10 @@ def with_the_kernels_tcp(scenario: Scenario, variant: str = AS_WRITTEN) -> Scena
     """Give the scenario with the TCP of the kernels, and the control of a variant."""
     settings: dict[str, object] = {"tcp.profile": "linux"}
     if variant != AS_WRITTEN:
-        settings |= {"flows.*.control": _ours(variant) or "standard", **SIMULATED.get(variant, {})}
+        settings |= {"flows.*.control": our_name(variant) or "standard", **SIMULATED.get(variant, {})}
     else:
         # Where a recovery is set, a flow's variant is not looked at, nor the control that it names.
-        flows = json.loads(_core.live_plan(scenario.with_(settings))[0])
+        flows = plan_of(scenario.with_(settings))
         of_tcp = [flow for flow in flows if flow["tcp"] is not None]
         settings |= {f"flows.{flow['group'] or flow['name']}.control": flow["control"] for flow in of_tcp}
     return scenario.with_({**settings, "flows.*.recovery": "rack"})
@@ -194,7 +200,7 @@ def _on_kernels(
     text, duration_s = _core.live_plan(scenario)
     plan = json.loads(text)
     for flow in plan:
-        if flow["tcp"] is not None and variant != AS_WRITTEN and _ours(variant) is None:
+        if flow["tcp"] is not None and variant != AS_WRITTEN and our_name(variant) is None:
             flow["control"] = variant
     began = time.monotonic()
     with (
@@ -283,7 +289,7 @@ class _Hosts:
             for end, own, other in _ENDS:
                 if flow[own] != host:
                     continue
-                control = "reno" if flow["tcp"] is None else _kernels(flow["control"])
+                control = "reno" if flow["tcp"] is None else kernels_name(flow["control"])
                 at = {"own": addresses[host], "other": addresses[flow[other]], "port": _FIRST_PORT + number}
                 ends.append({**flow, **at, "end": end, "kernel_control": control, "every_s": 0.02})
                 for name, value in _sysctl(flow["tcp"]).items() if flow["tcp"] else ():
