@@ -1,5 +1,6 @@
 """Flows of a kernel in scenarios, by the commands. They need the kernel that `make virtual-kernel` builds."""
 
+import contextlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_in import with_another_program
 
 from bentpipe.errors import InputError
 from bentpipe.live.virtual import kernel
@@ -120,7 +122,7 @@ def left_by(process: int) -> list[Path]:
 def test_a_killed_run_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     file.write_text(f"duration = '100000 s'\n{LINK}{FLOW}variant = 'linux:cubic'\n")
-    for moment in range(5):
+    for moment in range(10):
         process = subprocess.Popen([str(PROGRAM), "run", str(file)], stderr=subprocess.DEVNULL)
         # Other tests have kernels at the same time.
         while not (own := left_by(process.pid)):
@@ -145,6 +147,49 @@ def working_in(folder: Path) -> list[str]:
         except OSError:
             continue
     return found
+
+
+ENDS = {
+    "a first program that ends": ("return 1;", "Kernel panic - not syncing: Attempted to kill init!"),
+    "one that says why it cannot go on": (
+        'puts("bentpipe: eth2: no such device"); fflush(stdout); return 1;',
+        "bentpipe: eth2: no such device",
+    ),
+    "a panic": (
+        'FILE *file = fopen("/proc/sysrq-trigger", "w"); *(volatile int *)0 = file != 0; return 0;',
+        "Kernel panic - not syncing: ",
+    ),
+    "one that waits for ever": ("pause(); return 0;", "the virtual kernel: its program does not start"),
+}
+"""What the first program in a kernel does, and what is said of it."""
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_kernel_that_ends_or_does_not_begin_is_one_line(
+    end: str, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    does, said = ENDS[end]
+    with_another_program(does, tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    line = called("run", scenario, status=2)
+    assert said in line
+    assert len(line.splitlines()) == 1
+
+
+def test_a_kernel_that_is_killed_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(f"duration = '100000 s'\n{LINK}{FLOW}variant = 'linux:cubic'\n")
+    process = subprocess.Popen([str(PROGRAM), "run", str(file)], stderr=subprocess.PIPE, text=True)
+    while not (own := left_by(process.pid)) or not working_in(own[0]):
+        time.sleep(0.01)
+    time.sleep(1)
+    for number in working_in(own[0]):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(number), signal.SIGKILL)
+    _, stderr = process.communicate()
+    assert process.returncode == 1
+    assert stderr.splitlines()[-1] == "bentpipe: the virtual kernel stopped: it was killed"
+    assert left_by(process.pid) == []
 
 
 def test_what_cannot_be_is_one_line(scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

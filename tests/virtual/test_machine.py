@@ -101,7 +101,7 @@ def test_a_kernel_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
     (kernel.folder / "linux").chmod(0o644)
     with (
         Machine(kernel) as there,
-        pytest.raises(BentpipeError, match=r"stopped: failed .Errno 13. Permission denied"),
+        pytest.raises(BentpipeError, match=r"stopped: \./linux: Permission denied"),
     ):
         list(there.call(operator.add, 2, 3))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from networks import transfer
-from stand_in import working_in
+from stand_in import with_another_program, working_in
 
 from bentpipe.live.interop import in_virtual_kernel
 from bentpipe.live.virtual import kernel
@@ -126,6 +126,20 @@ def test_a_program_that_breaks_off_is_one_line() -> None:
 def test_a_spin_inside_is_ended() -> None:
     with Machine(kernel.find(), stall_s=5.0) as machine, pytest.raises(Exception, match="loops without time"):
         list(machine.call(sum, iter(range(10**15))))
+
+
+def test_a_spin_in_a_kernel_of_a_scenario_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "net.toml"
+    text = 'extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nvariant = "linux:reno"\n'
+    file.write_text(text)
+    with_another_program("for (;;);", tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    result = subprocess.run([str(PROGRAM), "run", str(file)], capture_output=True, text=True, check=False)
+    said = "nothing has moved in the virtual kernel for 60 s: it loops without time passing"
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
 
 
 LONG = [str(PROGRAM), "live", "--virtual", "testbed", str(SCENARIOS / "live-geo.toml"), "--variants", "bbr"]

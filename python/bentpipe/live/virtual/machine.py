@@ -29,7 +29,6 @@ PREFIX = "bentpipe-virtual-"
 STALL_S = 60.0
 """After so long on the wall clock without a sign of it, a kernel is said to be stuck."""
 
-_KEEPER = Path(__file__).with_name("keeper.py")
 _GUEST = Path(__file__).with_name("guest.py")
 _MEMORY = "2G"
 """Only what is touched counts. With less, a buffer of 15 MB in TCP stands still for want of it."""
@@ -152,19 +151,14 @@ class Machine:
 
     def _start(self) -> None:
         processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
-        task = {
-            "folder": str(self.folder),
-            "command": ["./linux", *ARGUMENTS],
-            "environment": {
+        self._keeper = subprocess.Popen(
+            [self.kernel.file("keeper"), self.folder, str(processor), "./linux", *ARGUMENTS],
+            env={
                 "PATH": os.environ.get("PATH", os.defpath),
                 "TMPDIR": str(self._base),
                 "LD_PRELOAD": "./entropy.so",
                 "SEED": str(self.seed),
             },
-            "processor": processor,
-        }
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-I", str(_KEEPER), json.dumps(task)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # A signal of the terminal's is for us, who then close its standard input.
@@ -215,7 +209,7 @@ class Machine:
         stdout = None if self._keeper is None else self._keeper.stdout
         if stdout is None or not select.select([stdout], [], [], _TURN_S)[0]:
             return False
-        self._ended = os.read(stdout.fileno(), 4096).decode() or "killed"
+        os.read(stdout.fileno(), 4096)
         return True
 
     def _said(self, heard: int) -> tuple[list[Any] | None, int]:
@@ -238,7 +232,7 @@ class Machine:
                 said += (self.folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
         said = [line.strip() for line in said if line.strip() and not line.strip().startswith(_PREAMBLE)]
         panics = [line for line in said if "anic" in line or line.startswith("bentpipe: ")]
-        return (panics or said[-1:] or [self._ended.strip()])[0]
+        return (panics or said[-1:] or ["it was killed"])[0]
 
 
 class _Shown:
