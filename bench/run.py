@@ -1,4 +1,4 @@
-"""Speed and memory of bentpipe beside ns-3, ns-2 and htsim on the same scenarios, and on one that is its own.
+"""Speed and memory of bentpipe beside ns-3, ns-2, htsim and Linux itself, and on scenarios that are its own.
 
 Writes target/bench.json, and fails when bentpipe takes over 5 % more instructions a data segment than
 bench/baseline.json.
@@ -27,6 +27,7 @@ from simulators import (
     Bentpipe,
     Failure,
     Htsim,
+    Linux,
     Ns2,
     Ns3,
     Simulator,
@@ -266,7 +267,7 @@ def main() -> int:
     parser.add_argument(
         "--simulator",
         action="append",
-        choices=["bentpipe", "ns-3", "ns-2", "htsim"],
+        choices=["bentpipe", "ns-3", "ns-2", "linux", "htsim"],
         help="only this simulator; may be repeated",
     )
     parser.add_argument(
@@ -315,7 +316,7 @@ def bench(options: argparse.Namespace) -> int:
     began = time.monotonic()
     if options.htsim is None and options.simulator and "htsim" in options.simulator:
         raise BadInput("--simulator htsim: expected --htsim PATH beside it, a checkout of Broadcom/csg-htsim")
-    known: list[Simulator] = [Bentpipe(), Ns3(), Ns2()]
+    known: list[Simulator] = [Bentpipe(), Ns3(), Ns2(), Linux()]
     if options.htsim is not None:
         known.append(Htsim(options.htsim))
     simulators: list[Simulator] = []

@@ -8,12 +8,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from bentpipe.errors import InputError
+from bentpipe.live.virtual.kernel import find
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "bench" / "scenarios"
@@ -82,7 +86,14 @@ class Scenario:
 
 DUMBBELL_PEERS = ("ns-3", "ns-2", "htsim")
 BENCHMARKS = (
-    Scenario("geo", "bytes", 50e6, 50e6, counted={"ns-2": (5e6, 50e6), "ns-3": (2e6, 10e6)}),
+    Scenario(
+        "geo",
+        "bytes",
+        50e6,
+        50e6,
+        counted={"ns-2": (5e6, 50e6), "ns-3": (2e6, 10e6)},
+        peers=("ns-3", "ns-2", "linux"),
+    ),
     Scenario("geo-fast", "s", 600, 60, counted={"ns-2": (30, 60), "ns-3": (6, 7)}),
     Scenario(
         "dumbbell-10",
@@ -105,8 +116,8 @@ BENCHMARKS = (
     # What a gateway that looks at every segment of 1000 flows costs.
     Scenario("dumbbell-1000-xfwa", "s", 10, 1.5, peers=()),
     # What a control, or the TCP of today's hosts, costs beside geo's.
-    Scenario("geo-cubic", "bytes", 50e6, 50e6, peers=(), of_geo=1.10),
-    Scenario("geo-linux", "bytes", 50e6, 50e6, peers=(), of_geo=1.41),
+    Scenario("geo-cubic", "bytes", 50e6, 50e6, peers=("linux",), of_geo=1.10),
+    Scenario("geo-linux", "bytes", 50e6, 50e6, peers=("linux",), of_geo=1.41),
     Scenario("geo-bbr1", "bytes", 50e6, 50e6, peers=()),
     Scenario("geo-bbr3", "bytes", 50e6, 50e6, peers=()),
     # Satellites that move: a packet passes 13 links, and every 100 ms the delays of all change.
@@ -236,6 +247,26 @@ class Ns3:
         return [str(self.binary), *scenario.arguments(length)]
 
 
+class Linux:
+    """Linux's own TCP as a host of our simulator: the kernel that `make virtual-kernel` builds."""
+
+    name = "linux"
+
+    def build(self) -> str | None:
+        """Why it cannot run here, if so."""
+        try:
+            find()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def command(self, scenario: Scenario, length: float) -> list[str]:
+        """Give the command line of one run."""
+        settings = scenario.overrides(length)[1::2]
+        file = str(SCENARIOS / f"{scenario.name}.toml")
+        return [sys.executable, str(PEERS / "linux" / "bench.py"), file, scenario.name, *settings]
+
+
 class Htsim:
     """htsim, from a checkout of Broadcom/csg-htsim in which its library is built.
 
@@ -271,4 +302,4 @@ class Htsim:
         return [str(self.binary), *scenario.arguments(length)]
 
 
-Simulator = Bentpipe | Ns2 | Ns3 | Htsim
+Simulator = Bentpipe | Ns2 | Ns3 | Linux | Htsim
