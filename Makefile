@@ -33,7 +33,7 @@ NO_TESTS := --exclude bentpipe-python --exclude bentpipe-wasm
 LIMIT = $(if $(CI),timeout 30m)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup virtual-kernel bpf demo test live-test packetdrill fuzz mutants wasm playground site types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
+.PHONY: help setup virtual-kernel virtual-witness bpf demo test live-test packetdrill fuzz mutants wasm playground site types test-rust test-python test-wasm test-speed bench bench-peers docs papers which-tcp every-scheme which-orbit coverage coverage-of-intervals fmt lock clean
 
 help:
 	@echo "make setup        build the command line, .venv/bin/bentpipe, and the BPF programs where clang-19 is"
@@ -101,6 +101,11 @@ python/bentpipe/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 virtual-kernel: setup
 	@scripts/debian-packages virtual-kernel
 	@$(BIN)/python scripts/virtual_kernel.py $(if $(SOURCE),--source '$(SOURCE)')
+
+# Profile linux beside Linux in random scenarios; the kernel runs those whose results are not kept.
+virtual-witness: virtual-kernel
+	$(BIN)/python tests/witness/virtual.py kernel
+	$(BIN)/python tests/witness/virtual.py table
 
 # ---- what people come for --------------------------------------------------------------------------
 

@@ -4,22 +4,19 @@ The kernel's are kept in ``edges.json``; `python tests/witness/edges.py` makes t
 """
 
 import json
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-import virtual_guest
 from testbed import GEO
 
-from bentpipe import Scenario, run
+from bentpipe import Scenario
+from bentpipe.live.difference import Side, sides_of
+from bentpipe.live.packets import Packet
 from bentpipe.live.virtual.kernel import find
-from bentpipe.live.virtual.machine import Virtual
-from conftest import tshark_fields
-from virtual import ours_of
 
 KEPT = Path(__file__).with_name("edges.json")
 DRAWS = range(1, 11)
 AT_S = (3.6, 4.0, 4.2)
-_SYN, _ACK = 2, 16
 
 _TEXT = (
     'duration = "5 s"\nseed = {draw}\n'
@@ -27,46 +24,33 @@ _TEXT = (
     + 'control = "bbr1"\nstart = "{later_us} us"\n[tcp]\nprofile = "linux"\n'
 )
 LATER_US = 250
-"""When the flow begins in the simulator: the clock of timestamps decides on a ms of a round trip."""
+"""When the flow begins: the clock of timestamps decides on a ms of a round trip."""
 
 
-def scenario(draw: int, later_us: int = 0) -> Scenario:
+def scenario(draw: int) -> Scenario:
     """Give a draw of the losses."""
-    return Scenario.from_toml(_TEXT.format(draw=draw, later_us=later_us))
+    return Scenario.from_toml(_TEXT.format(draw=draw, later_us=LATER_US))
 
 
-def edges(capture: Path) -> list[int]:
+def edges(packets: Sequence[Packet]) -> list[int]:
     """Give the right edge at each time as the sender knows it, in bytes from the first of the data.
 
     An ACK that comes late tells of none that is larger.
     """
-    fields = ("frame.time_epoch", "tcp.srcport", "tcp.flags", "tcp.ack", "tcp.window_size")
-    told: list[tuple[float, int]] = []
-    began, receiver = 0.0, ""
-    # The first interface is the server's; tshark counts from the first SYN, and scales windows.
-    packets = tshark_fields(capture, *fields, display_filter="tcp and frame.interface_id == 0")
-    for at_s, port, flags, acked, window in packets:
-        if int(flags, 16) & _SYN:
-            began = began or float(at_s)
-            receiver = port if int(flags, 16) & _ACK else receiver
-        elif port == receiver:
-            told.append((float(at_s) - began, int(acked) - 1 + int(window)))
-    return [max(edge for at_s, edge in told if at_s <= until) for until in AT_S]
+    came = [packet for packet in packets if not packet.sent]
+    began = packets[0].at_s
+    return [max(one.ack - 1 + one.window for one in came if one.at_s - began <= until) for until in AT_S]
 
 
 def simulated(draw: int) -> list[int]:
     """Give the simulator's edges."""
-    with tempfile.TemporaryDirectory() as folder:
-        capture = Path(folder) / "ours.pcapng"
-        run(ours_of(scenario(draw, LATER_US)), pcap=capture, progress=False)
-        return edges(capture)
+    release = json.loads(KEPT.read_text())["kernel_release"]
+    return edges(Side.of(sides_of(scenario(draw), release)[1], states=False).packets)
 
 
 def of_the_kernel(draw: int) -> list[int]:
     """Give the kernel's edges, in a virtual kernel."""
-    with Virtual(find()).machine("edges") as machine:
-        list(machine.call(virtual_guest.capture, scenario(draw), str(machine.inside("capture"))))
-        return edges(machine.folder / "capture")
+    return edges(Side.of(sides_of(scenario(draw), find().release)[0], states=False).packets)
 
 
 def main() -> None:

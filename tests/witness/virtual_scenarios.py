@@ -3,7 +3,7 @@
 import math
 import random
 
-COUNT = 100
+COUNT = 200
 
 _LIKE_LINUX = {
     "hybla": 'hybla = { reading = "linux", initial_window = "rho", scale_ssthresh = false }',
