@@ -262,9 +262,11 @@ def list_(what: str, as_json: bool) -> None:
 
 @cli.command(short_help="Draw runs, side by side in one picture.")
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, shell_complete=scenarios)
-@option("--out -o", File(), "The picture, .png or .svg; plot.png by default.")
+@option("--out -o", File(), "The picture, .png, .svg or .pdf; plot.png by default.")
 @option("--from start", _SECONDS, "First simulated second shown; the start by default.")
 @option("--to end", _SECONDS, "Last simulated second shown; the end by default.")
+@option("--title", str, "In place of the title that the scenario or the sweep has.", metavar="TEXT")
+@option("--xlabel", str, "In place of what stands at the horizontal axis.", metavar="TEXT")
 @_flows
 @set_option
 @seed_option
@@ -272,6 +274,8 @@ def list_(what: str, as_json: bool) -> None:
 def plot(
     results: tuple[str, ...],
     out: Path | None,
+    title: str | None,
+    xlabel: str | None,
     start: float | None,
     end: float | None,
     flows: tuple[str, ...],
@@ -292,7 +296,7 @@ def plot(
     picture_format(out)
     if sweeps.is_sweep(results) or any(of_sweep.values()):
         given = {"--from": start, "--to": end, "--flows": flows, "--set": settings, "--seed": seed}
-        sweeps.draw(results, out, given, **of_sweep)
+        sweeps.draw(results, out, given, title=title, xlabel=xlabel, **of_sweep)
         return
     if end is not None and (start or 0.0) >= end:
         raise InputError(f"--from {start or 0.0:g} is not before --to {end:g}")
@@ -310,7 +314,8 @@ def plot(
     if start is not None and start >= last:
         raise InputError(f"--from {start:g}: expected a time before the runs end, at {last:g} s")
     with Staging(reads) as staging:
-        draw_runs(subjects, staging.file(out, "--out"), start_s=start, end_s=end, flows=flows)
+        shown = {"start_s": start, "end_s": end, "flows": flows, "title": title, "xlabel": xlabel}
+        draw_runs(subjects, staging.file(out, "--out"), **shown)
     click.echo(f"Wrote {out}", err=True)
     run_now = [subject for name, subject in zip(results, subjects, strict=True) if not Path(name).is_dir()]
     give_up_for([failure for subject in run_now for failure in failures(subject.run)])

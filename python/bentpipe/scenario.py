@@ -183,6 +183,13 @@ class Scenario(_core.Scenario):
         return f"<table>{caption}{''.join(rows)}</table>{text}"
 
     @property
+    def headline(self) -> str:
+        """What to call it: its title, or the flows of one that has neither title nor file."""
+        if self.title not in ("dictionary", "text"):
+            return self.title
+        return f"flows {_several([(name, '') for name, _ in self._flows])}"
+
+    @property
     def _links(self) -> Iterator[tuple[str, str]]:
         for name, link in self._fields.get("links", {}).items():
             yield name, _facts(link, "rate", "delay")

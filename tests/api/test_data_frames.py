@@ -224,8 +224,45 @@ def test_results_say_what_they_are() -> None:
     page = result._repr_html_()
     assert "&lt;i&gt;" in page
     assert "<i>" not in page
-    assert "goodput_bps" in page
+    # The columns are those of the command line, with their units in the cells.
+    assert "<th>goodput</th>" in page
+    assert "Mbit/s" in page or "kbit/s" in page
+    assert "goodput_bps" not in page
     assert "±" in page
+
+
+def test_a_table_shows_what_is_there_with_units_and_a_row_is_an_attribute() -> None:
+    result = bp.run(SCENARIO, series=True)
+    assert result.flows.download is result.flows["download"]
+    assert "download" in dir(result.flows)
+    with pytest.raises(AttributeError, match=r"no row 'upload' in flows: there are download"):
+        _ = result.flows.upload
+    page = result.flows._repr_html_()
+    assert "<th>goodput</th>" in page
+    assert " s</td>" in page
+    # Nothing is said of what no row has.
+    assert "response" not in page
+    curves = result.series._repr_html_()
+    assert "<td>download</td><td>cwnd</td>" in curves
+    assert " B</td>" in curves
+
+
+def test_a_file_is_run_as_a_scenario_is(tmp_path: Path) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(SCENARIO.toml(), encoding="utf-8")
+    assert bp.run(file).flows.download["goodput_bps"] == bp.run(SCENARIO).flows.download["goodput_bps"]
+    assert bp.replicate(str(file), 2).run["runs"] == 2
+    with pytest.raises(bp.ScenarioError, match=r"nowhere\.toml"):
+        bp.run(tmp_path / "nowhere.toml")
+    with pytest.raises(bp.InputError, match=r"^scenario: expected a scenario.* or its file, found"):
+        bp.run(7)  # type: ignore[arg-type]
+
+
+def test_a_scenario_without_a_title_is_called_by_its_flows() -> None:
+    tables = SCENARIO.to_dict()
+    assert bp.Scenario.from_dict(tables).headline == SCENARIO.title
+    del tables["title"]
+    assert bp.Scenario.from_dict(tables).headline == "flows download"
 
 
 def test_importing_the_library_waits_for_neither_numpy_nor_pyarrow() -> None:

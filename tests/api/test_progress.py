@@ -17,10 +17,12 @@ class ZMQInteractiveShell:
 class Shown:
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.pages: list[str] = []
 
     def update(self, data: dict[str, str], *, raw: bool) -> None:
         assert raw
         self.texts.append(data["text/plain"])
+        self.pages.append(data["text/html"])
 
 
 @pytest.fixture
@@ -37,13 +39,15 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return shown
 
 
-def test_a_notebook_shows_one_line_that_changes_and_goes(
+def test_a_notebook_shows_a_bar_that_changes_and_goes(
     cell: Shown, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with progress.Reporter("mine") as reporter:
+    with progress.Reporter("<mine>") as reporter:
         reporter.update(0.25, "1 of 4 runs")
         reporter.update(0.5, "2 of 4 runs")
-    assert cell.texts[0].startswith("mine: 25%, about ")
+    assert cell.texts[0].startswith("<mine>: 25%, about ")
+    assert cell.pages[0].startswith('<progress value="0.250"></progress> &lt;mine&gt;: 25%, about ')
+    assert cell.pages[2:] == [""]
     assert cell.texts[1].endswith("left, 2 of 4 runs")
     assert cell.texts[2:] == [""]
     assert capsys.readouterr() == ("", "")

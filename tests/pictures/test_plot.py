@@ -60,6 +60,36 @@ def test_svg_by_the_name_and_axes_with_units(bentpipe: Bentpipe, lossy: Path, tm
         assert f"<!-- {label} -->" in text
 
 
+def test_a_title_and_an_axis_are_as_they_are_asked_for_in_a_pdf_too(
+    bentpipe: Bentpipe, lossy: Path, tmp_path: Path
+) -> None:
+    assert bentpipe("plot", lossy, "--title", "Mine", "--xlabel", "moment", "--out", "a.svg").returncode == 0
+    text = (tmp_path / "a.svg").read_text()
+    assert "<!-- Mine -->" in text
+    assert "<!-- moment -->" in text
+    assert "time (s)" not in text
+    assert bentpipe("plot", lossy, "--out", "a.pdf").returncode == 0
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_short_connection_has_no_window_after_its_last_acknowledgment(tmp_path: Path) -> None:
+    import bentpipe as bp
+    from bentpipe.plot.curves import Curves
+    from bentpipe.plot.run import DrawnRun
+
+    (tmp_path / "short.toml").write_text(
+        'extends = "preset:geo"\nduration = "100 s"\n[flows.short]\nfrom = "server"\nto = "client"\n'
+        'app = "short-flows"\nmean_interval = "1 s"\nbytes = "20 kB"\ntransfers = 3\n'
+    )
+    result = bp.run(tmp_path / "short.toml", series=True)
+    curves = Curves(DrawnRun("short", result.run, result.series), 0.0, 100.0)
+    last = {name: result.series.get(name, "acked").time_s[-1] for name in curves.connections("short")}
+    assert len(last) == 3
+    assert all(curves.held(name, "cwnd")[0][-1] == time for name, time in last.items())
+    # What is left of a connection waits on.
+    assert any(result.series.get(name, "cwnd").time_s[-1] > time for name, time in last.items())
+
+
 def test_several_runs_stand_side_by_side(bentpipe: Bentpipe, lossy: Path, tmp_path: Path) -> None:
     for variant in ("reno", "sack"):
         bentpipe("run", lossy, "--set", f"flows.download.variant={variant}", "--out", variant)

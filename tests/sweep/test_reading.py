@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import bentpipe as bp
+from bentpipe.show.words import key_words
 from bentpipe.sweeps.picture import draw
 from conftest import Bentpipe, files_in
 
@@ -94,7 +95,7 @@ def test_a_picture_has_a_line_for_each_value_with_the_means_and_intervals(found:
         found, Figure().add_subplot(), RATE, "goodput_bps", [VARIANT], {WINDOW: "64 KiB", "name": "download"}
     )
     assert (axes.get_xlabel(), axes.get_ylabel()) == (
-        f"{RATE} (Mbit/s)",
+        "rate of satellite (Mbit/s)",
         "goodput (kbit/s), not from 0",
     )
     handles: Any
@@ -127,6 +128,71 @@ def test_plot_writes_the_picture(bentpipe: Bentpipe, found: bp.Sweep, tmp_path: 
     assert (result.returncode, result.stderr) == (0, "Wrote goodput.svg\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "goodput.svg"]
     assert (tmp_path / "goodput.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_more_lines_than_colours_become_panels_and_the_figure_says_what_it_shows(
+    bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path
+) -> None:
+    by = ["--by", VARIANT, "--by", WINDOW, "--by", "name"]
+    options = ["--x", RATE, "--y", "utilization", *by, "--out", "panels.svg"]
+    assert bentpipe("plot", found.folder, *options).returncode == 0
+    text = (tmp_path / "panels.svg").read_text(encoding="utf-8")
+    for told in ("variant of download: reno", "variant of download: sack", "two flows"):
+        assert text.count(f"<!-- {told} -->") == 1
+    assert "<!-- rate of satellite (Mbit/s) -->" in text
+    assert "<!-- utilization over links.satellite.rate; means of 4 runs, 95 % intervals -->" in text
+
+
+def test_a_picture_has_filters_a_title_and_an_axis_as_they_are_asked_for(
+    bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path
+) -> None:
+    where = ["--where", f"{WINDOW}=16 KiB", "--where", "name=download"]
+    options = [
+        "--x",
+        RATE,
+        "--y",
+        "goodput_bps",
+        "--by",
+        VARIANT,
+        *where,
+        "--title",
+        "Mine",
+        "--xlabel",
+        "link",
+    ]
+    assert bentpipe("plot", found.folder, *options, "--out", "mine.svg").returncode == 0
+    text = (tmp_path / "mine.svg").read_text(encoding="utf-8")
+    for told in ("Mine", "link", "variant of download"):
+        assert f"<!-- {told} -->" in text
+    assert "goodput (kbit/s)" in text
+    assert "only tcp.receive_window=16 KiB" in text
+    assert "name=download" in text
+    assert "two flows" not in text
+    assert bentpipe("plot", found.folder, *options, "--out", "mine.pdf").returncode == 0
+    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("links.satellite.loss.probability", "random loss on satellite"),
+        ("links.*.rate", "rate of every link"),
+        ("links.a.reverse.delay", "delay of a, way back"),
+        ("tcp.receive_window", "receive window"),
+        ("flows.*.variant", "variant"),
+        ("flows.web.tcp.rto.min", "rto min of web"),
+        ("seed", "seed"),
+    ],
+)
+def test_an_axis_has_a_key_in_words(key: str, words: str) -> None:
+    assert key_words(key) == words
+
+
+def test_a_notebook_shows_the_table_of_the_command_line(found: bp.Sweep) -> None:
+    page = found._repr_html_()
+    assert "<th>goodput</th>" in page
+    assert "kbit/s" in page
+    assert "two flows: 12 points, 4 runs each" in page
 
 
 def test_texts_stand_side_by_side(bentpipe: Bentpipe, found: bp.Sweep, tmp_path: Path) -> None:

@@ -55,7 +55,12 @@ class Link:
 
     def answer_s(self, tcp: Tcp) -> float:
         """Give the median time of an answer of 100 kB, each after a pause, over one connection."""
-        asked = {"from": "server", "to": "client", "app": "transactions", "response": f"{ANSWER} B"}
+        asked: dict[str, Any] = {
+            "from": "server",
+            "to": "client",
+            "app": "transactions",
+            "response": f"{ANSWER} B",
+        }
         asked |= {"think": f"{_THINK_S} s", "transactions": _ANSWERS, **_tcp(tcp)}
         return self._mean({"download": asked}, "response_p50_s")
 
@@ -80,7 +85,8 @@ class Link:
             {"title": "advice", "links": {"internet": internet, "satellite": satellite}, "flows": flows}
         )
         outcome = replicate(scenario, _RUNS) if self.loss else run(scenario)
-        return mean(outcome.flows["download"][number]) or math.inf
+        flow: Mapping[str, Any] = outcome.flows["download"]
+        return mean(flow[number]) or math.inf
 
 
 def _tcp(settings: Tcp) -> dict[str, Any]:

@@ -65,7 +65,7 @@ _NAMES_OF_FILES = {
     ".json": "--json prints the JSON, for > to a file",
     **dict.fromkeys((".csv", ".parquet", ".txt"), f"{_IN_FOLDER}, result.json and series.parquet"),
     **dict.fromkeys((".pcap", ".pcapng"), "--pcap FILE writes packets"),
-    **dict.fromkeys((".png", ".svg"), "bentpipe plot SCENARIO --out FILE draws to a file"),
+    **dict.fromkeys((".png", ".svg", ".pdf"), "bentpipe plot SCENARIO --out FILE draws to a file"),
 }
 
 SEED = Whole(0, 2**53 - 1)

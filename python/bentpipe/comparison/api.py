@@ -123,7 +123,7 @@ def compare(
     found = _Found(
         [_Runs(*named, Fold(certain=not random)) for named in zip(chosen, several, strict=True)], not random
     )
-    title = f"comparing {loaded.title}" if progress else None
+    title = f"comparing {loaded.headline}" if progress else None
     precise = plan.precision is None
     # Closed at once, so that no run goes on behind an error.
     runs_of_all = in_turn(several, plan, title=title, reached=found.reached, stop=stop, limits=explain)

@@ -60,7 +60,7 @@ from bentpipe.show.table import console
 @option(
     "--plot",
     click.Path(path_type=Path),
-    "Draw the limits of each variant into a .png or .svg file; implies --explain.",
+    "Draw the limits of each variant into a .png, .svg or .pdf file; implies --explain.",
     metavar="FILE",
 )
 @report_option
@@ -115,6 +115,7 @@ def compare(
         say(f"the precision was not reached in {found.runs:,} runs")
     if plot is not None:
         found.plot(plot)
+        click.echo(f"Wrote {plot}", err=True)
     if report is not None:
         found.report(report, command_line())
         click.echo(f"Wrote {report}", err=True)

@@ -34,7 +34,7 @@ from bentpipe.runs.progress import Reporter
 from bentpipe.scenario import Scenario
 from bentpipe.show.flows import check_patterns
 from bentpipe.show.layout import mention_rest
-from bentpipe.show.style import picture_format
+from bentpipe.show.style import FORMATS, picture_format
 from bentpipe.show.table import console
 
 _UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
@@ -83,7 +83,7 @@ class Pictures:
             raise InputError("--step: expected a time above zero, found 0 s")
         for path, formats in (
             (self.plot, rtt_plot.FORMATS),
-            (self.world, ("png", "svg")),
+            (self.world, FORMATS),
             (self.film, film.FORMATS),
         ):
             if path is not None:
@@ -149,8 +149,8 @@ _USUAL_S = 600.0
     "--station", str, "List the passes over this station instead: rise, culmination and set.", metavar="NAME"
 )
 @option("--trace", File(), "Write the delay of the one path as a CSV that a link's trace = reads.")
-@option("--plot", File(), "Draw round trips over time and their distribution, .png, .svg or .html.")
-@option("--map world", File(), "Draw satellites and paths, .png or .svg.")
+@option("--plot", File(), "Draw round trips over time and their distribution, .png, .svg, .pdf or .html.")
+@option("--map world", File(), "Draw satellites and paths, .png, .svg or .pdf.")
 @option("--film", File(), "Film the paths: a .html page, or an animated .png.")
 @option("--at", TIME, "With --map: at this time; at the start by default.")
 @option("--track", str, "With --map: one revolution of this satellite.", metavar="SATELLITE")

@@ -19,7 +19,7 @@ from bentpipe.show.style import CYCLE, GREY, RED, picture, picture_format, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMATS = ("png", "svg", "html")
+FORMATS = ("png", "svg", "pdf", "html")
 """What the names of files end in."""
 
 MOST_PAIRS = 8

@@ -1,5 +1,6 @@
 """Curves as a picture needs them: cut to what it shows, without points that nobody sees, and as bands."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -84,12 +85,13 @@ class Curves:
         trace = self._curves.get((name, kind))
         if trace is None:
             return _NOTHING, _NOTHING
+        end = min(self.end, self._over(name))
         first = max(int(np.searchsorted(trace.time_s, self.start, "right")) - 1, 0)
-        last = int(np.searchsorted(trace.time_s, self.end, "right"))
+        last = int(np.searchsorted(trace.time_s, end, "right"))
         times = np.maximum(trace.time_s[first:last], self.start)
         values = np.where(np.isfinite(trace.value[first:last]), trace.value[first:last], np.nan)
         if len(times) > 0 and last < len(trace.time_s):
-            times, values = np.append(times, self.end), np.append(values, values[-1])
+            times, values = np.append(times, end), np.append(values, values[-1])
         return self._thinned(times, values)
 
     def points(self, name: str, kind: str) -> tuple[Values, Values]:
@@ -135,12 +137,23 @@ class Curves:
         """Give the band of one kind of curve over all connections of `flows`; ``None`` if there is none."""
         names = [name for flow in flows for name in self.connections(flow) if self.has(name, kind)]
         times = self._moments()
-        return _band(times, [_sampled(self._curves[name, kind], times) for name in names])
+        held = ((self._over(name), _sampled(self._curves[name, kind], times)) for name in names)
+        return _band(times, [np.where(times <= over, values, np.nan) for over, values in held])
 
     def delivered_band(self, flows: Sequence[str]) -> Band | None:
         """Give the band of the bytes that the `flows` delivered; ``None`` if none sent anything."""
         times = self._moments()
         return _band(times, [self._delivered(flow, times) for flow in flows if self.connections(flow)])
+
+    def _over(self, name: str) -> float:
+        """Give when the last segment or acknowledgment of one connection of several came.
+
+        What is left of it then waits for a minute, and has a window that nobody uses.
+        """
+        if "/" not in name:
+            return math.inf
+        moved = (self._curves.get((name, kind)) for kind in ("sent", "resent", "acked"))
+        return max((float(trace.time_s[-1]) for trace in moved if trace is not None), default=math.inf)
 
     def _moments(self) -> Values:
         return np.linspace(self.start, self.end, _SAMPLES)

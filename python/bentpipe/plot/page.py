@@ -29,7 +29,7 @@ from bentpipe.plot.run import DrawnRun
 from bentpipe.result_types import Handover
 from bentpipe.results import mean
 from bentpipe.show.scales import fit, label_time, unit_for
-from bentpipe.show.style import GREY, picture
+from bentpipe.show.style import GREY, picture, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ _Panel: TypeAlias = Callable[["Axes", View], Legend]
 
 
 def draw_runs(subjects: Sequence[DrawnRun], path: Path, **shown: Any) -> None:
-    """Write one picture with a column a run, .png or .svg by its name; what is `shown`, `Page` takes.
+    """Write one picture with a column a run, .png, .svg or .pdf by its name; what is `shown`, `Page` takes.
 
     Raises InputError: no flow fits a pattern.
     """
@@ -61,7 +61,7 @@ class Page:
     """Runs side by side, a column each, ready to be drawn in a figure of `size_in` inches.
 
     They are shown from `start_s` to `end_s`. The flows that fit the patterns `flows` are drawn by themselves,
-    the others as bands behind them.
+    the others as bands behind them. `title` and `xlabel` take the place of what stands there by itself.
 
     Raises InputError: no flow fits a pattern.
     """
@@ -73,8 +73,11 @@ class Page:
         start_s: float | None = None,
         end_s: float | None = None,
         flows: Sequence[str] = (),
+        title: str | None = None,
+        xlabel: str | None = None,
     ) -> None:
         self._subjects = subjects
+        self._title, self._xlabel = title, xlabel
         self._choice = Choice.of(subjects, flows)
         self._start = start_s or 0.0
         self._end = end_s or end_of(subjects)
@@ -119,6 +122,8 @@ class Page:
                 axes.tick_params(labelleft=False)
         figure.align_ylabels(grid[:, 0])
         together, each = headings(self._subjects)
+        if self._title is not None:
+            together, each = plain(self._title), each if len(each) > 1 else [""]
         if together:
             figure.suptitle(fill(together, 110), fontsize=12, fontweight="bold")
         marked = any(subject.run["handovers"] for subject in self._subjects)
@@ -126,7 +131,8 @@ class Page:
         for subject, column, heading in zip(self._subjects, grid.T, each, strict=True):
             _mark_handovers(column, subject.run["handovers"], self._start, self._end)
             column[0].set_title(fill(heading, letters), pad=18 if marked else None)
-            column[-1].set_xlabel(label_time(column[-1], self._start, self._end))
+            time = label_time(column[-1], self._start, self._end)
+            column[-1].set_xlabel(time if self._xlabel is None else plain(self._xlabel))
         return grid
 
 

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from html import escape
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -25,7 +26,7 @@ listener: Callable[[str | None, float | None, str], None] | None = None
 class Reporter:
     """Shows how far a job is and how long it will take.
 
-    That is a bar on a terminal, a line that changes in a notebook, and now and then a line elsewhere.
+    That is a bar on a terminal and in a notebook, and now and then a line elsewhere.
 
     A short job shows nothing, nor does one without a title.
     """
@@ -36,7 +37,7 @@ class Reporter:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._began = time.monotonic()
-        self._line: Callable[[str], None] | None = None
+        self._line: Callable[[str, float | None], None] | None = None
         self._due = self._began + _TERMINAL_AFTER_S
 
     def __enter__(self) -> Self:
@@ -46,7 +47,7 @@ class Reporter:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if self._line is not None:
-            self._line("")
+            self._line("", None)
         if self._bar is not None:
             # A terminal that was closed takes nothing more.
             with suppress(OSError):
@@ -83,7 +84,7 @@ class Reporter:
             if self._console.is_jupyter:
                 self._due = now + _NOTEBOOK_EVERY_S
                 self._line = self._line or _line_of_notebook()
-                self._line(line)
+                self._line(line, share)
             else:
                 self._due = now + _LOG_EVERY_S
                 print(line, file=sys.stderr, flush=True)
@@ -106,11 +107,17 @@ class Reporter:
         self._bar.update(self._task, completed=share, total=total, detail=detail)
 
 
-def _line_of_notebook() -> Callable[[str], None]:
-    """Give what shows a line in the cell that runs, in the place of the one before."""
-    # The notebook that runs us has it; we do not depend on it.
+def _line_of_notebook() -> Callable[[str, float | None], None]:
+    """Give what shows a bar and a line in the cell that runs, in the place of those before."""
+    # The notebook that runs us has it; we do not depend on it. Rich's own bar there needs ipywidgets.
     shown = import_module("IPython.display").display({"text/plain": ""}, raw=True, display_id=True)
-    return lambda text: shown.update({"text/plain": text}, raw=True)
+
+    def show(text: str, share: float | None) -> None:
+        done = "" if share is None else f' value="{share:.3f}"'
+        page = f"<progress{done}></progress> {escape(text)}" if text else ""
+        shown.update({"text/plain": text, "text/html": page}, raw=True)
+
+    return show
 
 
 def spell(seconds: float) -> str:

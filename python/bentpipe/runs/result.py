@@ -23,7 +23,7 @@ from bentpipe.result_types import (
 from bentpipe.results import Number, Run, dump, parse
 from bentpipe.runs.statistics import Failure, replication_seed
 from bentpipe.runs.traces import Traces
-from bentpipe.show.html import html_table
+from bentpipe.show.html import html_of, html_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,10 +42,11 @@ _SHOWN = 20
 
 
 class Table(Sequence[_Row], Generic[_Row]):
-    """Rows of a result: ``flows[0]``, ``flows["download"]``, and to pandas, Polars and DuckDB a data frame.
+    """Rows of a result, each by its number or name: ``flows[0]``, ``flows.download``, ``flows["web-1"]``.
 
-    These take it by the Arrow PyCapsule interface: ``pandas.DataFrame.from_arrow(result.flows)`` or
-    ``polars.DataFrame(result.flows)``. Names are dictionary-encoded. Where replications were combined, a
+    pandas, Polars and DuckDB take it for a data frame, by the Arrow PyCapsule interface:
+    ``pandas.DataFrame.from_arrow(result.flows)`` or ``polars.DataFrame(result.flows)``. Names are
+    dictionary-encoded. Where replications were combined, a
     number `x` has three columns: its mean `x`, the half-width of its 95 % interval `x_ci95`, and `x_n`, how
     many replications have it. The metadata of a column has its ``unit`` and its ``meaning``.
     """
@@ -68,6 +69,16 @@ class Table(Sequence[_Row], Generic[_Row]):
                 return row
         names = ", ".join(dict.fromkeys(str(row["name"]) for row in self._rows if "name" in row))
         raise KeyError(f"no row {which!r} in {self._what}: there are {names or 'none with a name'}")
+
+    def __getattr__(self, name: str) -> _Row:
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(str(error.args[0])) from None
+
+    def __dir__(self) -> list[str]:
+        names = (str(row.get("name")) for row in self._rows)
+        return [*super().__dir__(), *(name for name in names if name.isidentifier())]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -102,13 +113,20 @@ class Table(Sequence[_Row], Generic[_Row]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
     def _repr_html_(self) -> str:
-        before, keys = self._before.values(), tables()[self._what]
-        rows = (
-            [_shown(value) for value in (*(column[place] for column in before), *map(row.get, keys))]
-            for place, row in enumerate(self._rows[:_SHOWN])
-        )
+        from bentpipe.show.columns import cells
+
+        shown = self._rows[:_SHOWN]
+        there = [
+            one for key, one in tables()[self._what].items() if any(row.get(key) is not None for row in shown)
+        ]
+        before = [[str(value) for value in column[:_SHOWN]] for column in self._before.values()]
+        texts = [
+            [str(row[one.key]) if one.kind == "text" else cells(row, [one])[0] for one in there]
+            for row in shown
+        ]
+        rows = ([*(column[place] for column in before), *row] for place, row in enumerate(texts))
         more = f"<p>and {len(self) - _SHOWN:,} more rows</p>" if len(self) > _SHOWN else ""
-        return html_table([*self._before, *keys], rows) + more
+        return html_table([*self._before, *(one.heading or one.key for one in there)], rows) + more
 
 
 class Runs(Sequence[Run]):
@@ -270,7 +288,9 @@ class Result:
         often = f", {self.run['runs']:,} replications" if "runs" in self.run else ""
         head = f"<p><b>{escape(self.run['scenario'])}</b> (seed {self.seed}{often})</p>"
         broken = "".join(f"<p>{escape(str(failure))}</p>" for failure in self.failures)
-        return head + broken + self.flows._repr_html_() + self.links._repr_html_()
+        from bentpipe.show.table import run_tables
+
+        return head + broken + html_of(run_tables(self.run))
 
 
 def _shown(value: Any) -> str:

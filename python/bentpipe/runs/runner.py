@@ -91,7 +91,7 @@ class Plan:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     *,
     seed: int | None = None,
     series: bool | Sequence[str] = False,
@@ -110,7 +110,7 @@ def run(
     Parameters
     ----------
     scenario
-        As `Scenario.load`, `Scenario.from_toml` or `Scenario.from_dict` give it.
+        A `Scenario`, or what `Scenario.load` takes: a file, or ``preset:NAME``.
     seed
         Instead of the scenario's own.
     series
@@ -146,11 +146,12 @@ def run(
         pcap_limit=pcap_limit,
         snap=snap,
     )
-    return execute(_checked(scenario), plan, title=scenario.title if progress else None, stop=stop)
+    loaded = _loaded(scenario)
+    return execute(loaded, plan, title=loaded.headline if progress else None, stop=stop)
 
 
 def replicate(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     runs: int | None = None,
     *,
     precision: float | None = None,
@@ -168,7 +169,7 @@ def replicate(
     Parameters
     ----------
     scenario
-        As `Scenario.load`, `Scenario.from_toml` or `Scenario.from_dict` give it.
+        A `Scenario`, or what `Scenario.load` takes: a file, or ``preset:NAME``.
     runs
         Replications, at most 1,000,000; with `precision` the most there may be.
     precision
@@ -195,7 +196,8 @@ def replicate(
     if runs is None and precision is None:
         raise InputError("runs: expected how often to run, or precision, found neither")
     plan = Plan(seed=seed, runs=runs, precision=precision, threads=threads, keep=keep)
-    return execute(_checked(scenario), plan, title=scenario.title if progress else None, stop=stop)
+    loaded = _loaded(scenario)
+    return execute(loaded, plan, title=loaded.headline if progress else None, stop=stop)
 
 
 def execute(
@@ -287,9 +289,11 @@ def in_turn(
             yield replication
 
 
-def _checked(scenario: Any) -> Scenario:
+def _loaded(scenario: Any) -> Scenario:
+    if isinstance(scenario, str | os.PathLike):
+        return Scenario.load(scenario)
     if not isinstance(scenario, Scenario):
-        wanted = "a scenario, as bentpipe.Scenario.load gives it"
+        wanted = "a scenario, as bentpipe.Scenario.load gives it, or its file"
         raise InputError(f"scenario: expected {wanted}, found {checks.found(scenario)}")
     return scenario
 

@@ -23,6 +23,9 @@ LABELS = ("subject", "kind", "unit")
 
 _COLUMNS = (*LABELS, "time_s", "value")
 
+_SHOWN = 40
+"""Curves that a notebook shows; the rest is counted."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -136,6 +139,26 @@ class Traces:
         points = sum(len(trace.time_s) for trace in self.curves)
         kinds = ", ".join(dict.fromkeys(trace.kind for trace in self.curves)) or "none"
         return f"<Traces: {len(self.curves):,} curves, {points:,} points: {kinds}>"
+
+    def _repr_html_(self) -> str:
+        import numpy as np
+
+        from bentpipe.show.html import html_table
+        from bentpipe.show.units import count, seconds
+
+        def cells(trace: Trace) -> list[str]:
+            known = trace.value[np.isfinite(trace.value)]
+            ends = (
+                [f"{count(float(end))} {trace.unit}" for end in (known.min(), known.max())]
+                if len(known)
+                else ["–"] * 2
+            )
+            times = [seconds(float(trace.time_s[place])) for place in (0, -1)]
+            return [trace.subject, trace.kind, f"{len(trace.time_s):,}", *times, *ends]
+
+        rows = map(cells, self.curves[:_SHOWN])
+        more = f"<p>and {len(self.curves) - _SHOWN:,} more curves</p>" if len(self.curves) > _SHOWN else ""
+        return html_table(("of", "curve", "points", "from", "to", "least", "most"), rows) + more
 
     @classmethod
     def of(cls, points: _core.Points, subjects: Subjects) -> "Traces":

@@ -24,6 +24,8 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
 )
 """Told apart by colour-blind readers too (Okabe and Ito 2008, three of them darker for thin lines)."""
 
+FORMATS = ("png", "svg", "pdf")
+
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, GREY)
 
 _SHEET = Path(__file__).with_name("house.mplstyle")
@@ -42,10 +44,10 @@ _FURTHER_SCRIPTS = (
 
 @contextmanager
 def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator["Figure"]:
-    """Give a figure of so many inches to draw in, in the house style, and write it to a .png or .svg file.
+    """Give a figure of so many inches to draw in, in the house style, and write it to the file.
 
-    A .png says in its metadata what it is `about`. Nothing is written if the drawing fails; the same figure
-    gives the same bytes.
+    That is a .png, .svg or .pdf. A .png says in its metadata what it is `about`. Nothing is written if the
+    drawing fails; the same figure gives the same bytes.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -56,7 +58,8 @@ def picture(path: Path, size: tuple[float, float], about: str = "") -> Iterator[
         yield figure
         kind = picture_format(path)
         of_png = {"Software": "bentpipe", **({"Description": about} if about else {})}
-        figure.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else of_png)
+        metadata = {"png": of_png, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        figure.savefig(path, format=kind, metadata=metadata[kind])
 
 
 @contextmanager
@@ -91,7 +94,7 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def picture_format(path: Path, formats: Sequence[str] = ("png", "svg")) -> str:
+def picture_format(path: Path, formats: Sequence[str] = FORMATS) -> str:
     """Give the format that a file name asks for.
 
     Raises InputError: the name ends in none of these `formats`.

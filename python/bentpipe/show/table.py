@@ -62,22 +62,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     measured = f", measured from {seconds(warm_up)} on" if warm_up > 0 else ""
     about = f"(seed {run['seed']}{replicated}{measured})"
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  {about}", highlight=False)
-    rows = Rows.of(run["flows"], flows)
-    parts = [flow_table(rows)]
-    if any(map(over_udp, run["flows"])):
-        parts.append(datagram_table(rows.part(over_udp)))
-    if any(map(lost_segments, run["flows"])):
-        parts.append(loss_cause_table(rows.part(lost_segments)))
-    if run["pages"]:
-        parts.append(waiting_table(rows, "pages", run["pages"]))
-    parts += user_tables(rows, run)
-    if run.get("transactions"):
-        parts.append(waiting_table(rows, "transactions", run["transactions"]))
-    parts += network_tables(run, run["links"])
-    if run.get("paths"):
-        parts.append(path_table(run["paths"]))
-    parts += relay_table(run["relays"])
-    for table in parts:
+    for table in run_tables(run, flows):
         print_whole(table, to)
     if doubted(run["flows"], run["links"]):
         to.print(NOTE_OF_DOUBT, highlight=False, soft_wrap=True)
@@ -93,6 +78,29 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     if (mean(sharing) or 0.0) > 1.0:
         fairness = f"  Jain's fairness index {count(run['jain'])} over {count(sharing)} flows."
     to.print(f"{spent}{speed}.{fairness}", highlight=False)
+
+
+def run_tables(run: Run, flows: Sequence[str] = ()) -> list[Table]:
+    """Make the tables of a run; the flows that fit the patterns `flows` have rows of their own, first.
+
+    Raises InputError: no flow fits a pattern.
+    """
+    rows = Rows.of(run["flows"], flows)
+    parts = [flow_table(rows)]
+    if any(map(over_udp, run["flows"])):
+        parts.append(datagram_table(rows.part(over_udp)))
+    if any(map(lost_segments, run["flows"])):
+        parts.append(loss_cause_table(rows.part(lost_segments)))
+    if run["pages"]:
+        parts.append(waiting_table(rows, "pages", run["pages"]))
+    parts += user_tables(rows, run)
+    if run.get("transactions"):
+        parts.append(waiting_table(rows, "transactions", run["transactions"]))
+    parts += network_tables(run, run["links"])
+    if run.get("paths"):
+        parts.append(path_table(run["paths"]))
+    parts += relay_table(run["relays"])
+    return parts
 
 
 def _cut_short(recording: Mapping[str, Any]) -> Iterator[str]:
@@ -207,7 +215,10 @@ def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
         to.print("none yet", style="dim")
         return
     table = new_table("name")
+    if variants := any(map(any, (entry.parts for entry in entries))):
+        table.add_column("control", no_wrap=True)
+        table.add_column("recovery", no_wrap=True)
     table.add_column("what it is")
     for entry in entries:
-        table.add_row(entry.name, entry.summary)
+        table.add_row(entry.name, *(entry.parts if variants else [entry.summary]))
     to.print(table)

@@ -190,8 +190,11 @@ def draw(
     y: str | None,
     by: tuple[str, ...],
     where: tuple[tuple[str, str], ...],
+    **words: str | None,
 ) -> None:
     """Draw the sweep that is named to the file `out`.
+
+    `words` take the place of the title, and of what stands at the horizontal axis.
 
     Raises InputError: it is none, the options leave open what to draw, or `others` are given, which are those
     of runs.
@@ -213,5 +216,5 @@ def draw(
             f"bentpipe plot {results[0]} --x {sweep.keys[0]} --y goodput_bps"
         )
     with Staging(sweep.folder.rglob("*")) as staging:
-        draw_sweep(sweep, staging.file(out, "--out"), x, y, by, dict(where))
+        draw_sweep(sweep, staging.file(out, "--out"), x, y, by, dict(where), **words)
     click.echo(f"Wrote {out}", err=True)

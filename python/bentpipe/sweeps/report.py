@@ -10,10 +10,11 @@ from bentpipe.reports.page import Cell, Curves, Figure, Origin, Report, ReportTa
 from bentpipe.results import half_width, mean
 from bentpipe.show.scales import unit_of
 from bentpipe.show.units import counted
+from bentpipe.show.words import number_words
 from bentpipe.sweeps.design import SCENARIO
 from bentpipe.sweeps.picture import draw_sweep
 from bentpipe.sweeps.result import METRICS, Sweep, value_text
-from bentpipe.sweeps.show import cell_text, heading
+from bentpipe.sweeps.show import cell_text
 
 MOST_ROWS = 5_000
 """Rows of the table of means; a browser takes a second for them."""
@@ -92,7 +93,7 @@ def _still(sweep: Sweep, metric: str, where: Mapping[str, str]) -> tuple[Figure,
         draw_sweep(sweep, path, over, metric, by, where)
 
     try:
-        return (inline(draw, f"{heading(metric)} over {over}", "curves"),)
+        return (inline(draw, f"{number_words(metric)} over {over}", "curves"),)
     except InputError:
         return ()
 
@@ -119,7 +120,7 @@ def _curves(sweep: Sweep, rows: Sequence[_Row], columns: Mapping[str, str]) -> C
         found = [row.numbers[metric] for row in rows]
         if any(mean(number) is not None for number in found):
             scale, unit = unit_of(metric, [mean(number) for number in found])
-            label = heading(metric) + (f" ({unit})" if unit else "")
+            label = number_words(metric) + (f" ({unit})" if unit else "")
             numbers[label] = [_scaled(number, scale) for number in found]
     return Curves(keys, drawn, numbers, columns[over], next(iter(numbers))) if numbers else None
 
@@ -131,7 +132,7 @@ def _scaled(value: Number, scale: float) -> tuple[float, float] | None:
 
 def _points(rows: Sequence[_Row], columns: Mapping[str, str]) -> ReportTable:
     several = len({row.values["name"] for row in rows}) > 1
-    headings = [*columns, *(["of"] if several else []), *map(heading, rows[0].numbers)]
+    headings = [*columns, *(["of"] if several else []), *map(number_words, rows[0].numbers)]
     table = []
     for values, numbers in rows[:MOST_ROWS]:
         cells = [Cell(value_text(values[key]), _number(values[column])) for key, column in columns.items()]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
+from html import escape
 from itertools import chain
 from operator import and_
 from pathlib import Path
@@ -201,6 +202,14 @@ class Sweep:
                 found.append(_number_of(of_rows, mine, metric, interval, certain=whole))
             if any(number is not None for number in found):
                 yield Group(key, tuple(found))
+
+    def _repr_html_(self) -> str:
+        from bentpipe.show.html import html_of
+        from bentpipe.sweeps.show import sweep_table
+
+        runs, points = self.design.runs, len(self.design.points)
+        head = f"{self.design.title}: {points:,} points, {runs:,} runs each, in {self.folder}"
+        return f"<p><b>{escape(head)}</b></p>{html_of([sweep_table(self)])}"
 
     def plot(
         self,

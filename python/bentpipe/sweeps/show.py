@@ -24,7 +24,8 @@ from bentpipe.show.units import (
     quantity,
     seconds,
 )
-from bentpipe.sweeps.result import METRICS, Sweep, value_text
+from bentpipe.show.words import number_words
+from bentpipe.sweeps.result import METRICS, Group, Sweep, value_text
 
 _MOST_ERRORS = 5
 _UNITS = {"_bps": "bit/s", "_bytes": "B"}
@@ -93,19 +94,7 @@ def print_sweep(
     to.print(
         f"[bold]{escape(design.title)}[/bold]  ({runs}, seed {design.base.seed}{precision})", highlight=False
     )
-    names = {group.values[0] for group in groups}
-    broken = Counter(point for point, _, _ in failed)
-    table = _table(
-        [*sweep.keys, *(["of"] if len(names) > 1 else [])], [*metrics, *(["failed"] if failed else [])]
-    )
-    for group in groups[:MAXIMUM_ROWS]:
-        name, point, *values = group.values
-        cells = [escape(value_text(value)) for value in values]
-        cells += [escape(str(name))] if len(names) > 1 else []
-        cells += [cell_text(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
-        cells += [f"{broken[point]} of {design.runs}"] if failed else []
-        table.add_row(*cells)
-    print_whole(table, to)
+    print_whole(_points(sweep, groups, metrics, failed), to)
     shown = [group.numbers for group in groups[:MAXIMUM_ROWS]]
     if doubted(*shown):
         to.print(NOTE_OF_DOUBT, highlight=False, soft_wrap=True)
@@ -119,20 +108,37 @@ def print_sweep(
         to.print(f"… and {len(failed) - _MOST_ERRORS:,} more runs failed", highlight=False)
 
 
+def sweep_table(sweep: Sweep) -> Table:
+    """Make the table of the means at each point, the first ones of many."""
+    groups = list(sweep.groups(["group", "point", *sweep.keys], METRICS, None, MAXIMUM_ROWS + 1))
+    return _points(sweep, groups, METRICS, sweep.failed())
+
+
+def _points(
+    sweep: Sweep, groups: Sequence[Group], metrics: Sequence[str], failed: Sequence[tuple[int, int, str]]
+) -> Table:
+    names = {group.values[0] for group in groups}
+    broken = Counter(point for point, _, _ in failed)
+    table = _table(
+        [*sweep.keys, *(["of"] if len(names) > 1 else [])], [*metrics, *(["failed"] if failed else [])]
+    )
+    for group in groups[:MAXIMUM_ROWS]:
+        name, point, *values = group.values
+        cells = [escape(value_text(value)) for value in values]
+        cells += [escape(str(name))] if len(names) > 1 else []
+        cells += [cell_text(metric, number) for metric, number in zip(metrics, group.numbers, strict=True)]
+        cells += [f"{broken[point]} of {sweep.design.runs}"] if failed else []
+        table.add_row(*cells)
+    return table
+
+
 def _table(left: Sequence[str], right: Sequence[str]) -> Table:
     table = new_table(left[0])
     for name in left[1:]:
         table.add_column(escape(name), no_wrap=True)
     for name in right:
-        table.add_column(heading(name), justify="right", no_wrap=True)
+        table.add_column(number_words(name), justify="right", no_wrap=True)
     return table
-
-
-def heading(metric: str) -> str:
-    """Give the name of a measured number without its unit."""
-    for ending in ("_bps", "_bytes", "_s"):
-        metric = metric.removesuffix(ending)
-    return metric.replace("_", " ")
 
 
 def cell_text(metric: str, number: Number) -> str:

@@ -89,7 +89,7 @@ def _number(names: str, unit: str, text: str, **more: Any) -> Decorator:
 @_number("--duration duration_s", "s", "Length of the series; a day, or two hours with --storm, by default.")
 @_number("--step step_s", "s", "Time from point to point; 10, or 1 with --storm, by default.")
 @option("--seed", SEED, "Of the series.", default=1)
-@option("--plot", File(), "Draw the series into a .png or .svg file.")
+@option("--plot", File(), "Draw the series into a .png, .svg or .pdf file.")
 @option("--trace", File(), "Write a CSV that a link's trace = reads.")
 @json_option
 def fade(place: str, plot: Path | None, trace: Path | None, *, as_json: bool, **given: Any) -> None:
