@@ -192,8 +192,8 @@ def _pair(case: str) -> tuple[str, str]:
 def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
     measure = MEASURES[FIGURES[context.item][0]]
     delayed = case.rpartition(", ")[2]
-    if case.startswith("losses up to"):
-        return context.claim(case, metric, _lost(runs, delayed))
+    if case.startswith("losses "):
+        return context.claim(case, metric, _lost(runs, delayed, HIGH if "from 1e-6" in case else LOW))
     if case.endswith("by rising BER"):
         variant = case.partition(",")[0]
         return context.claim(
@@ -216,7 +216,7 @@ def _claim(context: Context, runs: Runs, case: str, metric: str) -> Row:
     return context.claim(case, metric, means)
 
 
-def _lost(runs: Runs, delayed: str) -> dict[str, Number]:
+def _lost(runs: Runs, delayed: str, bers: Sequence[str]) -> dict[str, Number]:
     """Give the segments that the downloads of all variants lose by each cause, from each seed."""
     causes = {"full queue": "congestion", "bit errors": "random"}
     return {
@@ -224,7 +224,7 @@ def _lost(runs: Runs, delayed: str) -> dict[str, Number]:
             math.fsum(plain(download(run)[f"loss_cause_{cause}"]) for run in together)
             for together in zip(*(runs[(variant, delayed), ber] for variant in VARIANTS), strict=True)
         )
-        for ber in LOW
+        for ber in bers
         for words, cause in causes.items()
     }
 
