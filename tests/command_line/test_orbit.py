@@ -92,7 +92,10 @@ def test_some_flows_as_json(bentpipe: Bentpipe) -> None:
     ("arguments", "message"),
     [
         ([SCENARIOS / "first.toml"], "constellation: expected satellites, found a scenario without"),
-        ([SHELL, "--plot", "rtt.gif"], "rtt.gif: expected a file name that ends in .png, .svg or .html"),
+        (
+            [SHELL, "--plot", "rtt.gif"],
+            "rtt.gif: expected a file name that ends in .png, .svg, .pdf or .html",
+        ),
         ([SHELL, "--map", "map.png", "--at", "noon"], "'--at': expected a time such as '30 s'"),
         ([SHELL, "--film", "film.png", "--step", "-1 s"], "'--step': expected a time such as '30 s'"),
         ([SHELL, "--until", "1 ms"], "--until: expected a step, 0.1 s, or more, found 0.001 s"),

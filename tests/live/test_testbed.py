@@ -157,7 +157,7 @@ def test_flows_keep_the_controls_that_the_scenario_gives(bentpipe: Bentpipe, sce
     [
         (["--variants", "reno,vegas"], "--variants: expected of "),
         (["--variants", "reno,"], "--variants: expected names with commas between them, found 'reno,'"),
-        (["--plot", "both.pdf"], "both.pdf: expected a file name that ends in .png or .svg"),
+        (["--plot", "both.gif"], "both.gif: expected a file name that ends in .png, .svg or .pdf"),
         (["--set", "flows.*.control=bbr3"], "flows.download.control: expected a kernel's, "),
     ],
 )

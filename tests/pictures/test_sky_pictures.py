@@ -379,8 +379,8 @@ def test_frames_are_about_two_hundred() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"plot": Path("rtt.pdf")}, "rtt.pdf: expected a file name that ends in .png, .svg or .html"),
-        ({"world": Path("map.html")}, "map.html: expected a file name that ends in .png or .svg"),
+        ({"plot": Path("rtt.gif")}, "rtt.gif: expected a file name that ends in .png, .svg, .pdf or .html"),
+        ({"world": Path("map.html")}, "map.html: expected a file name that ends in .png, .svg or .pdf"),
         ({"film": Path("film.gif")}, "film.gif: expected a file name that ends in .html or .png"),
         ({"at": 3.0}, "--at needs --map FILE"),
         ({"track": "sat1", "plot": Path("rtt.png")}, "--track needs --map FILE"),

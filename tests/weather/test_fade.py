@@ -120,7 +120,7 @@ def test_a_request_that_lacks_a_number_is_refused() -> None:
         ((*PLACE, "--step", "0.001"), "--step: expected at most 200000 steps in the duration"),
         ((*PLACE, "--modcod", "QAM"), "--modcod: expected a MODCOD of the modem"),
         ((*PLACE, "--rain-share", "0"), "--rain-share: expected 0.05 to 100 percent, found 0"),
-        ((*PLACE, "--plot", "fade.pdf"), "expected a file name that ends in .png or .svg"),
+        ((*PLACE, "--plot", "fade.gif"), "expected a file name that ends in .png, .svg or .pdf"),
         ((*PLACE, "--plot", "a.png", "--trace", "a.png"), "expected a file that nothing else is written to"),
     ],
 )
