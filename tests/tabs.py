@@ -46,11 +46,11 @@ class Opened:
     def overflows(self) -> bool:
         return bool(self.tab.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
-    def draws(self) -> int:
-        """Give how many points of the canvas have a colour of their own."""
+    def draws(self, selector: str = "canvas") -> int:
+        """Give how many points of the first such canvas have a colour of their own."""
         count: Any = self.tab.evaluate(
-            """() => {
-              const canvas = document.querySelector("canvas");
+            """(selector) => {
+              const canvas = document.querySelector(selector);
               const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
               let coloured = 0;
               for (let at = 0; at < data.length; at += 4) {
@@ -58,6 +58,7 @@ class Opened:
                 coloured += alpha > 0 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60;
               }
               return coloured;
-            }"""
+            }""",
+            selector,
         )
         return int(count)

@@ -38,6 +38,14 @@ const PANELS = [
   { title: "goodput", unit: "bit/s", curves: [{ kind: "goodput", label: "goodput", steps: true }] },
 ];
 
+/** A square in the legend has the curve's colour; a dashed curve has an empty one. */
+const MARKERS = {
+  fill: ({ series }, at) => (at && !series[at].dash ? series[at].stroke() : null),
+  width: ({ series }, at) => (series[at].dash ? 2 : 0),
+  stroke: ({ series }, at) => series[at].stroke(),
+  dash: ({ series }, at) => (series[at].dash?.[0] === 1 ? "dotted" : "dashed"),
+};
+
 const missing = (value) => value === null || value === undefined;
 const told = (unit, value) => (unit === "packets" && !missing(value) ? `${Math.round(value)}` : shown(unit, value));
 
@@ -54,14 +62,21 @@ export class Charts {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#make());
   }
 
-  /** Draws runs: `name`, `curves`, `flow`, `link` (a direction) and `end_s` of each, and the bound of goodput in bit/s. */
+  /** Draws runs: `name`, `curves`, `subject` (a flow), `link` (a direction) and `end_s` of each, and the bound of goodput in bit/s. */
   show(runs, bound) {
-    const asBefore = runs.length === this.#runs.length && Boolean(bound) === Boolean(this.#bound) && this.#plots.length > 0;
+    const names = (all) => all.map(({ name, link }) => `${name} ${Boolean(link)}`).join();
+    const asBefore = names(runs) === names(this.#runs) && Boolean(bound) === Boolean(this.#bound) && this.#plots.length > 0;
     this.#runs = runs;
     this.#bound = bound;
     this.#view = [0, this.#end];
     if (asBefore) this.#fill();
     else this.#make();
+  }
+
+  /** Puts the cursor of all panels at a time. */
+  point(time) {
+    const [first] = this.#plots;
+    first?.plot.setCursor({ left: first.plot.valToPos(time, "x"), top: HEIGHT / 4 }, true, true);
   }
 
   get #end() {
@@ -120,7 +135,8 @@ export class Charts {
 
   #make() {
     for (const { plot } of this.#plots) plot.destroy();
-    this.#plots = PANELS.map((panel) => {
+    const shownHere = PANELS.filter((panel) => !panel.ofLink || this.#runs.some(({ link }) => link));
+    this.#plots = shownHere.map((panel) => {
       const axis = { stroke: css("--text"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } };
       const plot = new uPlot(
         {
@@ -129,7 +145,7 @@ export class Charts {
           title: panel.title,
           cursor: { sync: { key: "bentpipe", setSeries: false }, drag: { x: true, y: false, setScale: false } },
           scales: { x: { time: false, range: () => this.#view }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, low ?? 0, 1e-9) * 1.05] } },
-          legend: { markers: { fill: (self, at) => (at ? self.series[at].points.fill?.(self, at) ?? self.series[at].stroke(self, at) : null), width: 0 } },
+          legend: { markers: MARKERS },
           axes: [
             { ...axis, values: (_, marks) => marks.map((mark) => `${mark} s`), size: 34 },
             { ...axis, values: (_, marks) => marks.map((mark) => told(panel.unit, mark)), size: 84 },

@@ -1,9 +1,48 @@
 // The curves of a run, and what of them a picture of some pixels can show.
 
+/** Points of one curve, to which others come. */
+class Column {
+  #times = new Float64Array(256);
+  #values = new Float64Array(256);
+  #length = 0;
+
+  add({ times, values }) {
+    const length = this.#length + times.length;
+    if (length > this.#times.length) {
+      const larger = (old) => {
+        const made = new Float64Array(2 * length);
+        made.set(old);
+        return made;
+      };
+      this.#times = larger(this.#times);
+      this.#values = larger(this.#values);
+    }
+    this.#times.set(times, this.#length);
+    this.#values.set(values, this.#length);
+    this.#length = length;
+  }
+
+  get points() {
+    return { times: this.#times.subarray(0, this.#length), values: this.#values.subarray(0, this.#length) };
+  }
+}
+
 export class Curves {
-  constructor(about, columns) {
+  #columns = new Map();
+  /** Time of the last point. */
+  end_s = 0;
+
+  constructor(about) {
     this.about = about;
-    this.columns = columns;
+  }
+
+  /** Adds what a run has recorded since. */
+  add(columns) {
+    for (const [number, more] of columns) {
+      if (!this.#columns.has(number)) this.#columns.set(number, new Column());
+      this.#columns.get(number).add(more);
+      this.end_s = Math.max(this.end_s, more.times.at(-1));
+    }
   }
 
   #number(subject, kind) {
@@ -16,7 +55,7 @@ export class Curves {
 
   /** Times in s and values of one curve; both empty where nothing of the kind happened. */
   get(subject, kind) {
-    return this.columns.get(this.#number(subject, kind)) ?? { times: new Float64Array(), values: new Float64Array() };
+    return this.#columns.get(this.#number(subject, kind))?.points ?? { times: new Float64Array(), values: new Float64Array() };
   }
 
   /** The flow's name, or that of its first connection that has points. */
@@ -27,7 +66,7 @@ export class Curves {
 }
 
 /** The first place of `times`, which grow, that is not before `time`. */
-function first(times, time) {
+export function first(times, time) {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -1,11 +1,12 @@
 // The engine: a module in this file, run by a worker that is replaced where it is stopped.
 
+import { XzReadableStream } from "xz-decompress";
+
 const element = (id) => document.getElementById(id).textContent.trim();
 
 async function unpacked(base64) {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  return new Response(new XzReadableStream(new Blob([bytes]).stream())).arrayBuffer();
 }
 
 export class Engine {
@@ -28,7 +29,8 @@ export class Engine {
     URL.revokeObjectURL(address);
     this.#worker.onmessage = ({ data }) => {
       if (data.id !== this.#waiting?.id) return;
-      const { resolve, reject } = this.#waiting;
+      const { resolve, reject, more } = this.#waiting;
+      if (!data.answers && !data.failure) return more(data);
       this.#waiting = undefined;
       if (data.failure) {
         // A worker whose engine failed is not asked again.
@@ -51,13 +53,13 @@ export class Engine {
     this.#begin();
   }
 
-  /** Answers all `requests`, one after the other; stops what runs. */
-  run(requests) {
+  /** Answers all `requests`, one after the other, each by a text; stops what runs. `more` is told of what goes on. */
+  run(requests, more) {
     if (this.busy) this.stop();
     this.#number += 1;
     const id = this.#number;
     return new Promise((resolve, reject) => {
-      this.#waiting = { id, resolve, reject };
+      this.#waiting = { id, resolve, reject, more };
       this.#worker.postMessage({ id, requests });
     });
   }

@@ -5,12 +5,16 @@ import { Curves } from "./curves.js";
 import { Editor } from "./editor.js";
 import { Engine } from "./engine.js";
 import { FIELDS, lossKinds, lossOf, moved, place, typed, withLoss } from "./fields.js";
+import { Film } from "./film.js";
 import { fragment, state } from "./link.js";
 import { shown } from "./quantity.js";
 import { get, read, write } from "./scenario.js";
 import { limits, table } from "./words.js";
 
 const POINTS = 2_000_000;
+/** Times in ms: a run that takes longer is drawn while it goes on, so often. */
+const PATIENCE = 250;
+const AGAIN = 200;
 const about = JSON.parse(document.getElementById("about").textContent);
 const $ = (id) => document.getElementById(id);
 
@@ -22,6 +26,7 @@ const fill = (select, options, chosen) => {
 
 const charts = new Charts($("charts"));
 const editor = new Editor($("text"), about.schema, () => changed({ text: true }));
+const film = new Film($("film"), about.land, (time) => charts.point(time));
 let chosen = {};
 let runs = [];
 let engine;
@@ -96,9 +101,19 @@ async function changed() {
   said("running …");
   $("stop").disabled = false;
   const began = performance.now();
+  let drawn = began + PATIENCE - AGAIN;
+  const recorded = [];
   try {
-    const answers = await engine.run(requests);
-    took(answers, performance.now() - began);
+    const answers = await engine.run(requests, ({ run, about: whose, columns, at_s }) => {
+      if (whose) recorded[run] = new Curves(whose);
+      if (columns) recorded[run].add(columns);
+      if (!at_s || performance.now() - drawn < AGAIN) return;
+      draw(recorded.map((curves, number) => ({ ...subjects(curves), name: requests[number].settings ? other : $("variant").value, end_s: inSight(curves.end_s) })));
+      said(`running: ${shown("s", at_s)} simulated so far …`);
+      drawn = performance.now();
+    });
+    took(answers, recorded, performance.now() - began);
+    film.show(held?.constellation && runs[0] ? await filmOf(scenario) : undefined, runs[0]);
   } catch (error) {
     if (error.message === "stopped") {
       if (!engine.busy) said("stopped");
@@ -109,22 +124,34 @@ async function changed() {
   $("stop").disabled = true;
 }
 
-function took(answers, spent) {
-  const told = answers.map(({ json }) => JSON.parse(json));
+async function filmOf({ scenario, name }) {
+  const [answer] = await engine.run([{ scenario, name, film_s: runs[0].result.duration_s }]);
+  return JSON.parse(answer).film;
+}
+
+/** Where the time axis of a run ends that goes on: it doubles, so that it seldom moves. */
+const inSight = (end_s) => 2 ** Math.ceil(Math.log2(Math.max(end_s, 1e-3)));
+
+const subjects = (curves) => ({ curves, subject: curves.subject(chosen.flow ?? curves.about.flows[0]), link: chosen.link ?? curves.about.links[0] });
+
+function draw(drawn) {
+  charts.show(drawn, place(FIELDS[0], values() ?? {}, chosen)?.value);
+}
+
+function took(answers, recorded, spent) {
+  const told = answers.map((json) => JSON.parse(json));
   const refused = told.find(({ error }) => error);
   editor.mark(refused?.fault);
   if (refused) return said(refused.error, true);
-  runs = told.map(({ result, curves }, number) => {
-    const held = new Curves(curves, answers[number].columns);
-    const subject = held.subject(chosen.flow ?? curves.flows[0]);
-    const name = result.flows.find((flow) => flow.name === chosen.flow)?.variant ?? subject;
-    return { name, result, json: JSON.stringify({ ...result, recording: undefined }), curves: held, subject, link: chosen.link ?? curves.links[0], end_s: result.duration_s, cut: curves.cut };
+  runs = told.map(({ result }, number) => {
+    const held = subjects(recorded[number]);
+    const name = result.flows.find((flow) => flow.name === chosen.flow)?.variant ?? held.subject;
+    return { ...held, name, result, json: JSON.stringify({ ...result, recording: undefined }), end_s: result.duration_s };
   });
-  const rate = place(FIELDS[0], values() ?? {}, chosen)?.value;
-  charts.show(runs, rate);
+  draw(runs);
   $("results").replaceChildren(table(runs));
   $("limits").textContent = runs.map((run) => limits(run.name, run.result, chosen.flow, about.limits)).filter(Boolean).join(" ");
-  const cut = runs.some((run) => run.cut) ? " The pictures end before the run: it has more points than a page can hold." : "";
+  const cut = runs.some(({ result }) => result.recording.series.reason) ? " The pictures end before the run: it has more points than a page can hold." : "";
   said(`${shown("s", runs[0].result.duration_s)} simulated in ${Math.round(spent)} ms.${cut}`);
   const other = $("other").value;
   $("command").textContent = other
@@ -169,8 +196,18 @@ function picture() {
   return new Promise((resolve) => whole.toBlob(resolve));
 }
 
+/** All scenarios by name: the examples, and those of each paper. */
+function scenarios() {
+  const groups = Map.groupBy(about.scenarios, ({ name }) => (name.includes("/") ? name.split("/")[0] : "examples"));
+  return [...groups].map(([label, held]) => {
+    const group = Object.assign(document.createElement("optgroup"), { label });
+    group.append(...held.map(({ name, title }) => option(name, title ? `${name}: ${title}` : name)));
+    return group;
+  });
+}
+
 function controls() {
-  fill($("preset"), [option("", "a scenario …"), ...about.scenarios.map(({ name, title }) => option(name, title ? `${name}: ${title}` : name))]);
+  fill($("preset"), [option("", "a scenario …"), ...scenarios()]);
   fill($("variant"), about.variants.map((name) => option(name)));
   fill($("other"), [option("", "none"), ...about.variants.map((name) => option(name))]);
   $("preset").addEventListener("change", ({ target }) => {

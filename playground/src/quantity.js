@@ -42,7 +42,7 @@ export function write(kind, value) {
 /** A measured value for people. */
 export function shown(unit, value) {
   if (value === null || value === undefined) return "–";
-  if (unit === "s" && value >= 1) return `${digits(value)} s`;
+  if (unit === "s" && (value >= 1 || value === 0)) return `${digits(value)} s`;
   if (unit === "share") return `${digits(value * 100)} %`;
   if (unit === "count") return value.toLocaleString("en");
   return write({ "bit/s": "rate", s: "time", B: "size" }[unit], value);

@@ -1,47 +1,64 @@
 // Runs scenarios beside the page, which stays alive and may end this worker at any time.
 
 let engine;
+/** Which run of which question is going on. */
+let now;
+
+const imports = {
+  seconds: () => performance.now() / 1000,
+  progress: (at_s) => postMessage({ ...now, at_s }),
+  curves: (start, length) => postMessage({ ...now, about: JSON.parse(text(start, length)) }),
+  points: (count, curves, times, values) => {
+    const columns = split(
+      new Uint32Array(engine.memory.buffer, curves, count),
+      new Float64Array(engine.memory.buffer, times, count),
+      new Float64Array(engine.memory.buffer, values, count),
+    );
+    postMessage({ ...now, columns }, [...columns.values()].flatMap((curve) => [curve.times.buffer, curve.values.buffer]));
+  },
+};
 
 async function load(module) {
-  const instance = await WebAssembly.instantiate(module, { bentpipe: { seconds: () => performance.now() / 1000 } });
+  const instance = await WebAssembly.instantiate(module, { bentpipe: imports });
   engine = instance.exports;
 }
 
-/** One answer: its JSON, and the points of each curve by its number, as two columns. */
+const text = (start, length) => new TextDecoder().decode(new Uint8Array(engine.memory.buffer, start, length));
+
 function answer(request) {
-  const text = new TextEncoder().encode(JSON.stringify(request));
-  const start = engine.request(text.length);
-  new Uint8Array(engine.memory.buffer, start, text.length).set(text);
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
+  const start = engine.request(bytes.length);
+  new Uint8Array(engine.memory.buffer, start, bytes.length).set(bytes);
   const length = engine.answer();
-  const json = new TextDecoder().decode(new Uint8Array(engine.memory.buffer, engine.answer_start(), length));
-  return { json, columns: columns() };
+  return text(engine.answer_start(), length);
 }
 
-/** The points come in the order of events; each curve's are put together. */
-function columns() {
-  const count = engine.points();
-  const numbers = new Uint32Array(engine.memory.buffer, engine.curves_start(), count);
-  const times = new Float64Array(engine.memory.buffer, engine.times_start(), count);
-  const values = new Float64Array(engine.memory.buffer, engine.values_start(), count);
+/** The points come in the order of events; each curve's are put together, by its number. */
+function split(numbers, times, values) {
   const lengths = new Map();
   for (const number of numbers) lengths.set(number, (lengths.get(number) ?? 0) + 1);
   const curves = new Map();
-  for (const [number, points] of lengths) {
-    curves.set(number, { times: new Float64Array(points), values: new Float64Array(points), next: 0 });
-  }
-  for (let i = 0; i < count; i += 1) {
-    const curve = curves.get(numbers[i]);
-    curve.times[curve.next] = times[i];
-    curve.values[curve.next] = values[i];
-    curve.next += 1;
-  }
-  return new Map([...curves].map(([number, { times, values }]) => [number, { times, values }]));
+  for (const [number, points] of lengths) curves.set(number, { times: new Float64Array(points), values: new Float64Array(points) });
+  const next = new Map();
+  numbers.forEach((number, i) => {
+    const curve = curves.get(number);
+    const at = next.get(number) ?? 0;
+    curve.times[at] = times[i];
+    curve.values[at] = values[i];
+    next.set(number, at + 1);
+  });
+  return curves;
 }
 
 onmessage = async ({ data: { module, id, requests } }) => {
   try {
     if (module) await load(module);
-    if (requests) postMessage({ id, answers: requests.map(answer) });
+    if (!requests) return;
+    const answers = requests.map((request, run) => {
+      now = { id, run };
+      return answer(request);
+    });
+    postMessage({ id, answers });
   } catch (error) {
     postMessage({ id, failure: String(error) });
   }

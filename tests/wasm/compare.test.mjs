@@ -10,17 +10,24 @@ import { fileURLToPath } from "node:url";
 const path = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const compiled = new WebAssembly.Module(readFileSync(path("target/wasm/bentpipe.wasm")));
 
-function instance() {
+/** `told` takes whose curves there are, and how many points come at a time. */
+function instance(told = []) {
   const { exports } = new WebAssembly.Instance(compiled, {
-    bentpipe: { seconds: () => performance.now() / 1000 },
+    bentpipe: {
+      seconds: () => performance.now() / 1000,
+      progress: (simulated) => assert.ok(simulated > 0),
+      curves: (start, length) => told.push(JSON.parse(read(start, length)).flows),
+      points: (count) => told.push(count),
+    },
   });
+  const read = (start, length) => new TextDecoder().decode(new Uint8Array(exports.memory.buffer, start, length));
   // The answer as it comes, not as JSON.parse would make it.
   return (request) => {
     const bytes = new TextEncoder().encode(typeof request === "string" ? request : JSON.stringify(request));
     const start = exports.request(bytes.length);
     new Uint8Array(exports.memory.buffer, start, bytes.length).set(bytes);
     const length = exports.answer();
-    return new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.answer_start(), length));
+    return read(exports.answer_start(), length);
   };
 }
 
@@ -63,6 +70,30 @@ test("an instance that has answered answers the same again", () => {
   const first = withoutWall(run(request));
   run({ scenario: "" });
   assert.equal(withoutWall(run(request)), first);
+});
+
+test("points come while a run goes on, as many as the result says", () => {
+  const told = [];
+  const run = instance(told);
+  const scenario = readFileSync(path("scenarios/geo-lossy.toml"), "utf8");
+  const settings = [["flows.download.bytes", "40 MB"]];
+  const { recording } = JSON.parse(run({ scenario, settings, points: 1_000_000 })).result;
+  const [flows, ...counts] = told;
+  assert.deepEqual(flows, ["download"]);
+  assert.ok(counts.length > 1);
+  assert.equal(counts.reduce((sum, count) => sum + count), recording.series.points);
+});
+
+test("a film has satellites, stations and the path of each flow, and nothing without satellites", () => {
+  const run = instance();
+  const scenario = readFileSync(path("scenarios/shell.toml"), "utf8");
+  const { film } = JSON.parse(run({ scenario, film_s: 60 }));
+  assert.deepEqual(film.stations.map(([name]) => name), ["london", "new-york", "cape-town", "sydney"]);
+  assert.deepEqual([film.times_s[0], film.times_s.at(-1)], [0, 60]);
+  assert.ok(film.places.every((places) => places.length === 2 * 1584));
+  assert.deepEqual(film.paths.map(({ flow }) => flow), ["cubic", "bbr", "call"]);
+  assert.ok(film.paths.every(({ stretches }) => stretches[0][0] === 0) && film.paths.some(({ stretches }) => stretches.length > 1));
+  assert.match(error(run({ scenario: 'extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nbytes = "1 MB"', film_s: 60 })), /^expected satellites/);
 });
 
 test("mistakes are one line", () => {

@@ -11,27 +11,56 @@
 //! JSON.parse(new TextDecoder().decode(answer)); // { result: … } or { error: "…" }
 //! ```
 //!
-//! Where the request has `points`, the answer has `curves`, and `points` tells how many points there are: their curves (u32)
-//! begin at `curves_start`, their times in seconds at `times_start` and their values at `values_start` (both f64).
+//! It imports four functions of `bentpipe`:
 //!
-//! It imports one function, `bentpipe.seconds`: a clock, such as `() => performance.now() / 1000`.
+//! - `seconds()`: a clock, such as `() => performance.now() / 1000`;
+//! - `curves(start, length)`: where a request has `points`, is told once before the run, as JSON, whose curves they are;
+//! - `points(count, curves, times, values)`: takes points while the run goes on, from their curves (u32), their times in seconds
+//!   and their values (both f64);
+//! - `progress(simulated_s)`: is told every 65,536 events how far a run has come.
 
 // An exported name and a declared import are unsafe to state; no pointer is followed here.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
 
-use crate::Answer;
+use bentpipe_sim::Points;
+
+use crate::Caller;
 
 thread_local! {
     /// The request, and then the answer to it. An instance has one thread.
     static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static ANSWER: RefCell<Answer> = RefCell::default();
+    static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 #[link(wasm_import_module = "bentpipe")]
 unsafe extern "C" {
     safe fn seconds() -> f64;
+    safe fn curves(start: *const u8, length: usize);
+    safe fn progress(simulated_s: f64);
+    safe fn points(count: usize, curves: *const u32, times: *const f64, values: *const f64);
+}
+
+#[derive(Clone, Copy)]
+struct Outside;
+
+impl Caller for Outside {
+    fn seconds(self) -> f64 {
+        seconds()
+    }
+
+    fn curves(self, json: &[u8]) {
+        curves(json.as_ptr(), json.len());
+    }
+
+    fn progress(self, simulated_s: f64) {
+        progress(simulated_s);
+    }
+
+    fn points(self, more: &Points) {
+        points(more.curves.len(), more.curves.as_ptr(), more.times_s.as_ptr(), more.values.as_ptr());
+    }
 }
 
 /// Makes room for a request of `length` bytes, and tells where.
@@ -48,8 +77,8 @@ extern "C" fn request(length: usize) -> *mut u8 {
 extern "C" fn answer() -> usize {
     // The last answer makes room first.
     ANSWER.take();
-    let answer = REQUEST.with_borrow(|request| crate::answer(request, Box::new(|| seconds())));
-    let length = answer.json.len();
+    let answer = REQUEST.with_borrow(|request| crate::answer(request, Outside));
+    let length = answer.len();
     ANSWER.set(answer);
     length
 }
@@ -57,25 +86,5 @@ extern "C" fn answer() -> usize {
 /// Where the answer begins, until the next request is answered.
 #[unsafe(no_mangle)]
 extern "C" fn answer_start() -> *const u8 {
-    ANSWER.with_borrow(|answer| answer.json.as_ptr())
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn points() -> usize {
-    ANSWER.with_borrow(|answer| answer.points.curves.len())
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn curves_start() -> *const u32 {
-    ANSWER.with_borrow(|answer| answer.points.curves.as_ptr())
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn times_start() -> *const f64 {
-    ANSWER.with_borrow(|answer| answer.points.times_s.as_ptr())
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn values_start() -> *const f64 {
-    ANSWER.with_borrow(|answer| answer.points.values.as_ptr())
+    ANSWER.with_borrow(|answer| answer.as_ptr())
 }

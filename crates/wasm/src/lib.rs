@@ -4,14 +4,32 @@
 
 #[cfg(target_family = "wasm")]
 mod edge;
+mod film;
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::rc::Rc;
 
 use bentpipe_sim::scenario::{self, ScenarioError};
-use bentpipe_sim::{FLOW_KINDS, LINK_KINDS, Points, RunOptions, RunResult, SeriesOptions, Subjects};
+use bentpipe_sim::{
+    FLOW_KINDS, LINK_KINDS, Points, Progress, RunOptions, RunResult, SeriesOptions, Subjects,
+};
 use serde::{Deserialize, Serialize};
+
+use film::Film;
+
+/// What called.
+pub trait Caller: Copy + 'static {
+    /// A clock: it tells what the run costs.
+    fn seconds(self) -> f64;
+
+    /// Is told, as JSON, whose curves the points are, before there are any.
+    fn curves(self, json: &[u8]);
+
+    /// Is told now and then how far a run has come, in simulated seconds.
+    fn progress(self, simulated_s: f64);
+
+    /// Takes points of a run that goes on.
+    fn points(self, more: &Points);
+}
 
 /// What is asked for: JSON, in UTF-8.
 #[derive(Deserialize)]
@@ -33,6 +51,8 @@ struct Request {
     /// Measure what limits each flow.
     #[serde(default)]
     limits: bool,
+    /// No run, but its satellites and paths up to this time in seconds.
+    film_s: Option<f64>,
 }
 
 impl Request {
@@ -41,15 +61,16 @@ impl Request {
     }
 }
 
-/// What comes back as JSON: `result`, with all that `bentpipe run --json` counts, or the one line `error`; with a scenario that
-/// cannot be run also its place.
+/// What comes back as JSON: `result`, with all that `bentpipe run --json` counts, or `film`, or the one line `error`; with a scenario
+/// that cannot be run also its place.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Reply {
     Run {
         result: Box<RunResult>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        curves: Option<Box<Curves>>,
+    },
+    Film {
+        film: Film,
     },
     Refused {
         error: String,
@@ -66,8 +87,6 @@ struct Curves {
     phases: Vec<&'static str>,
     flow_kinds: &'static [(&'static str, &'static str)],
     link_kinds: &'static [(&'static str, &'static str)],
-    /// The recording ended before the run.
-    cut: bool,
 }
 
 /// Where a scenario is at fault.
@@ -98,55 +117,50 @@ impl From<String> for Reply {
     }
 }
 
-/// An answer to a request.
-#[derive(Default)]
-pub struct Answer {
-    /// `result` or `error`, as JSON.
-    pub json: Vec<u8>,
-    /// The points of its time series.
-    pub points: Points,
+/// Answers a request, as JSON.
+pub fn answer(request: &[u8], caller: impl Caller) -> Vec<u8> {
+    json(&run(request, caller).unwrap_or_else(|refused| refused))
 }
 
-/// Runs what `request` asks for; `clock` tells what the run costs, in seconds.
-pub fn answer(request: &[u8], clock: Box<dyn Fn() -> f64>) -> Answer {
-    let points = Rc::default();
-    let reply = run(request, clock, &points).unwrap_or_else(|refused| refused);
-    let json =
-        serde_json::to_vec(&reply).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}").into_bytes());
-    Answer { json, points: points.take() }
+fn json(what: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(what).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}").into_bytes())
 }
 
-fn run(request: &[u8], clock: Box<dyn Fn() -> f64>, points: &Rc<RefCell<Points>>) -> Result<Reply, Reply> {
+fn run(request: &[u8], caller: impl Caller) -> Result<Reply, Reply> {
     let request: Request =
         serde_json::from_slice(request).map_err(|error| format!("expected a request as JSON: {error}"))?;
     let scenario = scenario::parse_str(&request.name, &request.scenario, &request.settings)?;
-    let series = (request.points > 0).then(|| SeriesOptions {
-        wanted: None,
-        limit: request.points,
-        sink: {
-            let points = Rc::clone(points);
-            Box::new(move |more| {
-                let mut all = points.borrow_mut();
-                all.curves.extend_from_slice(&more.curves);
-                all.times_s.extend_from_slice(&more.times_s);
-                all.values.extend_from_slice(&more.values);
-                ControlFlow::Continue(())
-            })
-        },
+    if let Some(until_s) = request.film_s {
+        let film =
+            Film::of(&scenario, until_s).ok_or("expected satellites, found a scenario without".to_owned())?;
+        return Ok(Reply::Film { film });
+    }
+    let series = (request.points > 0).then(|| {
+        let Subjects { flows, links, phases } = Subjects::of(&scenario);
+        caller.curves(&json(&Curves {
+            flows,
+            links,
+            phases,
+            flow_kinds: &FLOW_KINDS,
+            link_kinds: &LINK_KINDS,
+        }));
+        let sink = Box::new(move |more: &Points| {
+            caller.points(more);
+            ControlFlow::Continue(())
+        });
+        SeriesOptions { wanted: None, limit: request.points, sink }
     });
     let options = RunOptions {
         seed: request.seed,
         series,
         limits: request.limits,
-        clock: Some(clock),
+        clock: Some(Box::new(move || caller.seconds())),
         ..RunOptions::default()
     };
-    let result = bentpipe_sim::run(&scenario, options, &mut |_| ControlFlow::Continue(()))
-        .map_err(|error| error.to_string())?;
-    let curves = (request.points > 0).then(|| {
-        let Subjects { flows, links, phases } = Subjects::of(&scenario);
-        let cut = points.borrow().curves.len() as u64 >= request.points;
-        Box::new(Curves { flows, links, phases, flow_kinds: &FLOW_KINDS, link_kinds: &LINK_KINDS, cut })
-    });
-    Ok(Reply::Run { result: Box::new(result), curves })
+    let mut progress = |at: &Progress| {
+        caller.progress(at.simulated_s);
+        ControlFlow::Continue(())
+    };
+    let result = bentpipe_sim::run(&scenario, options, &mut progress).map_err(|error| error.to_string())?;
+    Ok(Reply::Run { result: Box::new(result) })
 }

@@ -1,4 +1,3 @@
-"use strict";
 // Draws satellites and paths at the time of a slider. Places are pairs of latitude and longitude, as shares of 90 and 180 degrees in 16 bits.
 const film = JSON.parse(document.getElementById("film").textContent);
 const box = document.querySelector(".film");
@@ -7,7 +6,6 @@ const slider = box.querySelector(".time");
 const button = box.querySelector(".play");
 const clock = box.querySelector(".clock");
 const speed = box.querySelector(".speed");
-const RADIANS = Math.PI / 180;
 const INK = "#222222", SOFT = "#767676", GRID = "#e4e4e4", GAP = "rgba(209, 53, 15, 0.2)";
 const HEIGHT = 92, LEFT = 56, TOP = 6, BOTTOM = 20;
 
@@ -34,157 +32,13 @@ function nodesOf(number, at) {
   return found < 0 ? [] : film.paths[number].stretches[found][1];
 }
 const nameOf = (node) => node < film.stations.length ? film.stations[node][0] : film.satellites[node - film.stations.length];
-const nodeAt = (node) => node < film.stations.length ? film.stations[node].slice(1) : placeOf(frame, node - film.stations.length);
 
-function sized(canvas, height) {
-  const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const pen = canvas.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return [pen, width];
-}
+const ends = new Set(film.paths.flatMap((path) => [path.stretches[0]?.[1][0], path.stretches[0]?.[1].at(-1)]));
 
-const direction = ([latitude, longitude]) => {
-  const [a, b] = [latitude * RADIANS, longitude * RADIANS];
-  return [Math.cos(a) * Math.cos(b), Math.cos(a) * Math.sin(b), Math.sin(a)];
-};
-const place = ([x, y, z]) => [Math.asin(Math.max(-1, Math.min(1, z))) / RADIANS, Math.atan2(y, x) / RADIANS];
-const sum = (a, u, b, v) => u.map((value, axis) => a * value + b * v[axis]);
-
-function greatCircle(one, other) {
-  const [u, v] = [direction(one), direction(other)];
-  const angle = Math.acos(Math.max(-1, Math.min(1, u[0] * v[0] + u[1] * v[1] + u[2] * v[2])));
-  const steps = 1 + Math.floor(angle / RADIANS / 2);
-  const line = [];
-  for (let step = 0; step <= steps; step += 1) {
-    const part = step / steps;
-    line.push(angle < 1e-9 ? one : place(sum(Math.sin((1 - part) * angle) / Math.sin(angle), u, Math.sin(part * angle) / Math.sin(angle), v)));
-  }
-  return line;
-}
-
-function circle(centre, degrees) {
-  const up = direction(centre), [, longitude] = centre;
-  const east = [-Math.sin(longitude * RADIANS), Math.cos(longitude * RADIANS), 0];
-  const north = [up[1] * east[2] - up[2] * east[1], up[2] * east[0] - up[0] * east[2], up[0] * east[1] - up[1] * east[0]];
-  const ring = [];
-  for (let step = 0; step <= 72; step += 1) {
-    const turn = step * 5 * RADIANS;
-    const aside = sum(Math.cos(turn), east, Math.sin(turn), north);
-    ring.push(place(sum(Math.cos(degrees * RADIANS), up, Math.sin(degrees * RADIANS), aside)));
-  }
-  return ring;
-}
-
-// Longitudes go on beyond 180 degrees; the line is drawn once for each side of the map that it reaches.
-function unrolled(line) {
-  let turns = 0;
-  return line.map(([latitude, longitude], index) => {
-    if (index > 0) {
-      const step = longitude - line[index - 1][1];
-      turns += step > 180 ? -360 : step < -180 ? 360 : 0;
-    }
-    return [latitude, longitude + turns];
-  });
-}
-
-function drawWorld() {
-  const height = world.clientWidth * film.latitude / 180;
-  const [pen, width] = sized(world, height);
-  world.style.height = `${height}px`;
-  const x = (longitude) => (longitude + 180) / 360 * width;
-  const y = (latitude) => (1 - latitude / film.latitude) / 2 * height;
-  const trace = (line, shift) => line.forEach(([latitude, longitude], index) => pen[index ? "lineTo" : "moveTo"](x(longitude + shift), y(latitude)));
-  pen.fillStyle = film.colours.sea;
-  pen.fillRect(0, 0, width, height);
-  pen.strokeStyle = GRID;
-  pen.lineWidth = 0.7;
-  pen.beginPath();
-  for (let longitude = -120; longitude < 180; longitude += 60) { pen.moveTo(x(longitude), 0); pen.lineTo(x(longitude), height); }
-  for (let latitude = -60; latitude < 90; latitude += 30) { pen.moveTo(0, y(latitude)); pen.lineTo(width, y(latitude)); }
-  pen.stroke();
-  pen.fillStyle = film.colours.land;
-  pen.strokeStyle = film.colours.shore;
-  for (const ring of film.land) {
-    pen.beginPath();
-    for (let index = 0; index < ring.length; index += 2) pen[index ? "lineTo" : "moveTo"](x(ring[index]), y(ring[index + 1]));
-    pen.fill();
-    pen.stroke();
-  }
-  const first = film.stations.length, at = film.times[frame];
-  const shown = film.paths.map((path, number) => [path.colour, nodesOf(number, at)]);
-  pen.globalAlpha = 0.18;
-  for (const [colour, nodes] of shown) {
-    pen.fillStyle = colour;
-    for (const node of new Set([nodes[1], nodes[nodes.length - 2]])) {
-      if (!(node >= first)) continue;
-      const ring = unrolled(circle(placeOf(frame, node - first), film.covers[node - first]));
-      const [start, end] = [ring[0][1], ring[ring.length - 1][1]];
-      if (Math.abs(end - start) > 180) {
-        // The pole is inside.
-        const pole = Math.sign(ring[0][0]) * 90;
-        ring.push([pole, end], [pole, start]);
-      }
-      for (const shift of [-360, 0, 360]) { pen.beginPath(); trace(ring, shift); pen.fill(); }
-    }
-  }
-  pen.globalAlpha = 1;
-  const size = (count <= 100 ? 2.6 : count <= 800 ? 1.6 : 1.1) * Math.max(0.6, Math.min(1.2, width / 1000));
-  pen.fillStyle = SOFT;
-  pen.beginPath();
-  for (let satellite = 0; satellite < count; satellite += 1) {
-    const [latitude, longitude] = placeOf(frame, satellite);
-    // One that has come down is nowhere.
-    if (latitude < -90) continue;
-    pen.rect(x(longitude) - size, y(latitude) - size, 2 * size, 2 * size);
-  }
-  pen.fill();
-  for (const [colour, nodes] of shown) {
-    pen.strokeStyle = pen.fillStyle = colour;
-    pen.lineWidth = 2.2;
-    pen.beginPath();
-    for (let index = 1; index < nodes.length; index += 1) {
-      const line = unrolled(greatCircle(nodeAt(nodes[index - 1]), nodeAt(nodes[index])));
-      for (const shift of [-360, 0, 360]) trace(line, shift);
-    }
-    pen.stroke();
-    for (const node of nodes.filter((each) => each >= first)) {
-      const [latitude, longitude] = nodeAt(node);
-      pen.beginPath();
-      pen.arc(x(longitude), y(latitude), size + 2, 0, 2 * Math.PI);
-      pen.fill();
-    }
-  }
-  const ends = new Set(film.paths.flatMap((path) => [path.stretches[0]?.[1][0], path.stretches[0]?.[1].at(-1)]));
-  const letters = Math.max(8, Math.min(12, width / 60));
-  pen.font = `600 ${letters}px system-ui, sans-serif`;
-  pen.textAlign = "left";
-  pen.lineJoin = "round";
-  const taken = film.stations.map(([, latitude, longitude]) => [x(longitude) - 5, y(latitude) - 5, x(longitude) + 5, y(latitude) + 5]);
-  const meet = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
-  const within = (box) => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height;
-  film.stations.forEach(([name, latitude, longitude], number) => {
-    const [left, line] = [x(longitude), y(latitude)];
-    pen.fillStyle = INK;
-    pen.strokeStyle = "white";
-    pen.lineWidth = 1;
-    pen.fillRect(left - 3.5, line - 3.5, 7, 7);
-    pen.strokeRect(left - 3.5, line - 3.5, 7, 7);
-    if (first > 24 && !ends.has(number)) return;
-    // The first side on which the name covers no mark and no name before it.
-    const long = pen.measureText(name).width;
-    const [right, middle, back] = [8, -long / 2, -8 - long];
-    const [up, down, far] = [-6, letters + 4, letters + 2];
-    const sides = [[right, up], [back, up], [right, down], [back, down], [middle, up - 3], [middle, down + 5],
-      [right, up - far], [back, up - far], [right, down + far], [back, down + far]];
-    const boxes = sides.map(([aside, below]) => [left + aside, line + below - letters, left + aside + long, line + below + 2]);
-    const box = boxes.find((each) => within(each) && !taken.some((other) => meet(each, other))) ?? boxes[0];
-    taken.push(box);
-    pen.lineWidth = 3;
-    pen.strokeText(name, box[0], box[3] - 2);
-    pen.fillText(name, box[0], box[3] - 2);
-  });
+function drawFrame() {
+  const satellites = film.satellites.map((_, satellite) => placeOf(frame, satellite));
+  const paths = film.paths.map((path, number) => [path.colour, nodesOf(number, film.times[frame])]);
+  drawWorld(world, { ...film, satellites, paths, ends, colours: { ...film.colours, ink: INK, soft: SOFT, grid: GRID, halo: "white" } });
 }
 
 const rows = film.paths.map((path) => {
@@ -254,7 +108,7 @@ function drawCurve({ path, canvas }) {
 
 function show() {
   const at = film.times[frame];
-  drawWorld();
+  drawFrame();
   rows.forEach((row, number) => {
     const nodes = nodesOf(number, at), rtt = row.path.rtts[last(row.path.times, at)];
     const told = nodes.length ? `${nodes.length - 1} links, ${rtt.toFixed(1)} ms` : "no path";
