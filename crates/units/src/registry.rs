@@ -201,7 +201,12 @@ impl<K: Kind + ?Sized> Scheme<K> {
         + 'static,
     ) -> Scheme<K> {
         let keys = keys.into_iter().map(Into::into).collect();
-        Scheme { options: Some(Options { keys, schema: Arc::new(schema), read: Arc::new(read) }), ..self }
+        // Nobody asks a module for WebAssembly, which is loaded through a network, and what makes schemas is large.
+        let schema: Arc<Describe> = match cfg!(target_family = "wasm") {
+            true => Arc::new(Schema::default),
+            false => Arc::new(schema),
+        };
+        Scheme { options: Some(Options { keys, schema, read: Arc::new(read) }), ..self }
     }
 
     /// The scheme with the options `T`, of which `value` makes something.
