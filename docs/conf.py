@@ -38,6 +38,8 @@ napoleon_google_docstring = False
 copybutton_prompt_text = "$ "
 
 html_theme = "furo"
+# A browser gives a page from a file no other file to read.
+html_show_search_summary = False
 html_title = f"bentpipe {release}"
 html_show_sphinx = False
 html_show_copyright = False

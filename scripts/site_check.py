@@ -48,7 +48,7 @@ def complaints(folder: Path, browser: Browser) -> Iterator[str]:
             if width == WIDTHS[0]:
                 names[path] = set(tab.evaluate(NAMES))
                 links.extend((path, url) for url in tab.evaluate(LINKS))
-            yield from (f"{path.relative_to(folder)} at {width} px: {line}" for line in said)
+            yield from (f"{path.relative_to(folder)} at {width} px: {line}" for line in dict.fromkeys(said))
             tab.close()
     for path, url in dict.fromkeys(links):
         if fault := dead(folder, url, names):
