@@ -317,6 +317,11 @@ impl Engine {
         self.flows.iter().map(|flow| (flow, pairs(&self.ends, flow)))
     }
 
+    /// The run is over, and nobody asks for its hosts any more.
+    pub(crate) fn forget_ends(&mut self) {
+        self.ends = Vec::new();
+    }
+
     /// What the losses of a flow's connections cost.
     pub(crate) fn loss_causes(&self, flow: &Flow) -> LossCauses {
         self.net.probe.causes.sum(flow.connections.clone())

@@ -76,7 +76,7 @@ pub fn run(
             }
             WarmUp::end(&mut engine, until)?
         }
-        None => WarmUp::none(scenario.flows.len()),
+        None => WarmUp::none(),
     };
     let end = engine.run(progress)?;
     let wall_s = clock() - started;

@@ -15,7 +15,7 @@ fn outcome(text: &str, passing: bool) -> Value {
         assert!(engine.net.pass_nothing(), "nothing passes in {text}");
     }
     let end = engine.run(&mut |_| ControlFlow::Continue(())).unwrap();
-    let warm_up = WarmUp::none(scenario.flows.len());
+    let warm_up = WarmUp::none();
     let result = RunResult::new(&scenario, 5, end, &mut engine, &warm_up, 0.0).unwrap();
     let mut json = serde_json::to_value(result).unwrap();
     json["engine"] = Value::Null;

@@ -18,7 +18,7 @@ pub(crate) struct Counts {
     retransmitted_segments: u64,
     timeouts: Option<u64>,
     round_trips: RttDistribution,
-    pub(super) data_segments: u64,
+    data_segments: u64,
     mark_reductions: Option<u64>,
     recoveries: Option<u64>,
     beyond_window_bytes: Option<u64>,
@@ -31,19 +31,22 @@ pub(crate) struct Counts {
 /// From when on a run is measured, and what its flows had done by then.
 pub(crate) struct WarmUp {
     pub(super) until: Time,
+    /// None where that is nothing.
     flows: Vec<Counts>,
 }
 
 impl WarmUp {
     /// The measurement begins at the start of the run.
-    pub(crate) fn none(flows: usize) -> WarmUp {
-        WarmUp { until: Time::ZERO, flows: vec![Counts::default(); flows] }
+    pub(crate) fn none() -> WarmUp {
+        WarmUp { until: Time::ZERO, flows: Vec::new() }
     }
 
     /// The measurement begins `now`.
     pub(crate) fn end(engine: &mut Engine, now: Time) -> Result<WarmUp, RunError> {
         engine.ask_kernels(now)?;
-        let flows = counts(engine, now);
+        engine.join_causes(now);
+        let counts = |(flow, pairs)| Counts::of(flow, pairs, engine.loss_causes(flow));
+        let flows = engine.flows().map(counts).collect();
         for link in engine.links_mut() {
             link.measure_from(now);
         }
@@ -53,25 +56,25 @@ impl WarmUp {
     }
 }
 
-/// What each flow has done by `now`.
-pub(super) fn counts(engine: &mut Engine, now: Time) -> Vec<Counts> {
-    engine.join_causes(now);
-    engine.flows().map(|(flow, pairs)| Counts::of(flow, pairs, engine.loss_causes(flow))).collect()
-}
-
-/// The results of all flows at `end`, from what they had done by then.
+/// The results of all flows at `end`, and the data segments that they sent in the whole run.
 pub(super) fn flow_results(
     specs: &[FlowSpec],
-    engine: &Engine,
+    engine: &mut Engine,
     warm_up: &WarmUp,
-    counts: Vec<Counts>,
     end: Time,
-) -> Vec<FlowResult> {
-    let counted = counts.into_iter().zip(&warm_up.flows).map(|(counts, before)| counts.since(before));
-    let flows = specs.iter().zip(engine.flows()).zip(counted);
-    flows
-        .map(|((spec, (flow, pairs)), counts)| result(spec, flow, pairs, &counts, [warm_up.until, end]))
-        .collect()
+) -> (Vec<FlowResult>, u64) {
+    engine.join_causes(end);
+    let mut data_segments = 0;
+    let flows = specs.iter().zip(engine.flows()).enumerate();
+    let results = flows.map(|(number, (spec, (flow, pairs)))| {
+        let mut counts = Counts::of(flow, pairs, engine.loss_causes(flow));
+        data_segments += counts.data_segments;
+        if let Some(before) = warm_up.flows.get(number) {
+            counts = counts.since(before);
+        }
+        result(spec, flow, pairs, &counts, [warm_up.until, end])
+    });
+    (results.collect(), data_segments)
 }
 
 impl Counts {

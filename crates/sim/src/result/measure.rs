@@ -20,9 +20,7 @@ impl RunResult {
         wall_s: f64,
     ) -> Result<RunResult, RunError> {
         engine.ask_kernels(end)?;
-        let counts = flows::counts(engine, end);
-        let data_segments = counts.iter().map(|counts| counts.data_segments).sum();
-        let flows = flows::flow_results(&scenario.flows, engine, warm_up, counts, end);
+        let (flows, data_segments) = flows::flow_results(&scenario.flows, engine, warm_up, end);
         let mut users = Users::default();
         for ((flow, _), spec) in engine.flows().zip(&scenario.flows) {
             users.add(&spec.name, flow, [warm_up.until, end]);
@@ -30,6 +28,8 @@ impl RunResult {
         let relays = relay_results(scenario, engine, end);
         let handovers = HandoverResult::of(&scenario.handovers, engine.handover_losses());
         let paths = engine.path_results(scenario, end);
+        // The rows of links take their place in memory.
+        engine.forget_ends();
         let (links, gateways) = engine.network_rows(scenario, end);
         let shares = sharing(scenario, &flows);
         let jain = jain(shares.iter().copied());

@@ -113,7 +113,6 @@ impl RttDistribution {
         }
         if self.bins.is_empty() {
             self.first = number;
-            self.bins.reserve(1 << BITS);
         }
         if number < self.first {
             let more = self.first - number;

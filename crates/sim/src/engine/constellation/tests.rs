@@ -165,7 +165,7 @@ fn over(listed: &ListedPaths, settings: &[(&str, &str)]) -> RunResult {
     let scenario = scenario(&text, settings);
     let mut engine = Engine::under(Some(Box::new(listed.clone())), &scenario, 1, None);
     let end = engine.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
-    RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(2), 0.0).unwrap()
+    RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(), 0.0).unwrap()
 }
 
 fn always_there() -> impl Strategy<Value = ListedPaths> {
