@@ -230,6 +230,11 @@ impl SatellitePaths {
         self.pairs[pair].held_until
     }
 
+    /// The routes of all pairs, both ways, also of those that are in an outage.
+    pub fn routes(&self) -> Vec<RouteId> {
+        self.pairs.iter().flat_map(|pair| pair.routes).collect()
+    }
+
     /// A pair whose routes have changed, by its number: from its first station to its second, and back. Ask until there is none.
     pub fn pop_changed(&mut self) -> Option<(usize, [RouteId; 2])> {
         let number = self.changed.pop_front()?;

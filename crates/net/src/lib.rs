@@ -5,6 +5,7 @@
 //! asks of it. A [`Probe`] hears what happens on the way.
 
 mod agents;
+mod ahead;
 mod calendar;
 mod carried;
 mod gateways;

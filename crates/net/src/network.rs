@@ -5,6 +5,7 @@ use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Strea
 use bentpipe_units::{Span, Time};
 
 use crate::agents::{Agents, Met};
+use crate::ahead::Ahead;
 use crate::gateways::Gateways;
 use crate::routes::{Routes, Step, Stop};
 use crate::store::Store;
@@ -24,6 +25,7 @@ pub struct Network<P: Carried, O> {
     routes: Routes,
     gateways: Gateways<P::Names>,
     agents: Agents<P>,
+    ahead: Ahead,
     /// The time after which nothing counts.
     horizon: Time,
 }
@@ -50,6 +52,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             routes: Routes::new(gateways.guarded(), agents.guarded()),
             gateways,
             agents,
+            ahead: Ahead::default(),
             horizon,
         }
     }
@@ -98,7 +101,47 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
 
     /// Makes every arrival an event, which changes no number; returns whether any was not.
     pub fn pass_nothing(&mut self) -> bool {
+        self.ahead.off = true;
         self.routes.pass_nothing()
+    }
+
+    /// Until `until` packets are sent on `routes` alone, and no route or delay changes: over links that only one link feeds they go
+    /// ahead without events. To be called when what is due by now has been done, again by `until`, and behind it [`Network::settle`]
+    /// before anything is asked of a link.
+    pub fn go_ahead(&mut self, routes: &[RouteId], until: Time) {
+        self.settle();
+        let before = std::mem::take(&mut self.ahead.links);
+        self.ahead.mark(&mut self.routes, &self.links, routes, self.packets.hops());
+        self.ahead.until = until;
+        let links = std::mem::take(&mut self.ahead.links);
+        let mut under_way = Vec::new();
+        for number in &links {
+            let link = &mut self.links[number.index()];
+            under_way.extend(link.under_way().take_while(|(arrives, ..)| *arrives <= until));
+            link.begin_ahead();
+            for (arrives, id, bytes) in under_way.drain(..) {
+                if let Some(at) = self.leave_ahead(*number, arrives, id, bytes) {
+                    let hop = self.packets.hop(id) + 1;
+                    let arrived = self.offer_later(at, hop, id, bytes);
+                    debug_assert!(arrived.is_none(), "behind a link that goes ahead is another");
+                }
+            }
+        }
+        for number in before {
+            let link = &self.links[number.index()];
+            if link.next_time() != Time::NEVER {
+                self.calendar.push(link.next_time(), number);
+            }
+        }
+        self.ahead.links = links;
+    }
+
+    /// Links are as if nothing had gone ahead, up to the time that [`Network::go_ahead`] was told last. Then it must be called again
+    /// before anything else.
+    pub fn settle(&mut self) {
+        for number in &self.ahead.links {
+            self.links[number.index()].settle(self.ahead.until);
+        }
     }
 
     /// Whether a link passes its packets on at once, without an event for their arrival.
@@ -255,8 +298,13 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     /// Hands a packet to the link of a hop, and on from there while the links pass it; returns it when no link lay between a
     /// stop and its host.
     #[inline(always)]
-    fn offer_at(&mut self, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
-        let mut at = self.now;
+    fn offer_at(&mut self, hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+        self.offer_from(self.now, hop, id, bytes)
+    }
+
+    /// [`Network::offer_at`] for a packet that comes to its hop at a time that may be later.
+    #[inline(always)]
+    fn offer_from(&mut self, mut at: Time, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
         let number = loop {
             match self.routes.step(hop) {
                 Step::Link(number) => break number,
@@ -269,6 +317,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                     }
                     hop += 1;
                 }
+                Step::Ahead(_) => return self.offer_ahead(at, hop, id, bytes),
                 Step::Stop(stop) => hop = self.stop(stop, hop, id)?,
                 Step::Arrived => return Some(self.arrived(id)),
             }
@@ -289,6 +338,55 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
         }
         self.probe.taken(self.now, at, number, link);
         None
+    }
+
+    /// Hands a packet to a link over which it goes ahead, and on from there.
+    #[inline(never)]
+    fn offer_ahead(&mut self, mut at: Time, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+        while let Step::Ahead(number) = self.routes.step(hop) {
+            let link = &mut self.links[number.index()];
+            let (offered, arrives) =
+                link.offer_ahead(at, id, bytes, || label(&self.packets, id, self.gateways.names()));
+            if offered != Offered::Queued {
+                self.not_just_queued(at, number, id, offered)?;
+            }
+            self.probe.taken(self.now, at, number, &mut self.links[number.index()]);
+            if arrives > self.ahead.until {
+                self.packets.set_hop(id, hop);
+                return None;
+            }
+            at = self.leave_ahead(number, arrives, id, bytes)?;
+            hop += 1;
+        }
+        self.offer_later(at, hop, id, bytes)
+    }
+
+    /// A link over which packets go ahead has marked or dropped one; returns whether it goes on.
+    #[cold]
+    #[inline(never)]
+    fn not_just_queued(&mut self, at: Time, number: LinkId, id: PacketId, offered: Offered) -> Option<()> {
+        if offered == Offered::Dropped {
+            let _ = self.lose(at, id, Lost::Dropped(number));
+            return None;
+        }
+        let packet = mark(&mut self.packets, id);
+        self.probe.marked(self.now, at, number, packet);
+        Some(())
+    }
+
+    #[inline(never)]
+    fn offer_later(&mut self, at: Time, hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
+        self.offer_from(at, hop, id, bytes)
+    }
+
+    /// A packet leaves a link over which it goes ahead; returns when, unless it is lost.
+    #[inline(always)]
+    fn leave_ahead(&mut self, number: LinkId, at: Time, id: PacketId, bytes: u32) -> Option<Time> {
+        if self.links[number.index()].leave(bytes) {
+            let _ = self.lose(at, id, Lost::Damaged(number));
+            return None;
+        }
+        Some(at)
     }
 
     #[inline(always)]

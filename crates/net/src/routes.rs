@@ -6,7 +6,7 @@ use bentpipe_path::gateway::Direction;
 
 use crate::{LinkId, RouteId, TTL};
 
-/// A step of a route, packed: its kind in the two highest bits, its number below them.
+/// A step of a route, packed: its kind in the three highest bits, its number below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hop(u32);
 
@@ -19,20 +19,24 @@ pub(crate) enum Step {
     Arrived,
     /// A link that passes it on at once; see [`Routes::mark_passing`].
     Passing(LinkId),
+    /// A link that passes it on at once where it arrives by a time; see [`ahead`](crate::ahead).
+    Ahead(LinkId),
     /// What lies between two links, by its number.
     Stop(u32),
 }
 
 impl Hop {
-    const NUMBER: u32 = (1 << 30) - 1;
-    const PASSING: u32 = 1 << 30;
-    const ARRIVED: u32 = 2 << 30;
-    const STOP: u32 = 3 << 30;
+    const NUMBER: u32 = (1 << 29) - 1;
+    const PASSING: u32 = 1 << 29;
+    const AHEAD: u32 = 2 << 29;
+    const ARRIVED: u32 = 3 << 29;
+    const STOP: u32 = 4 << 29;
 
     fn new(step: Step) -> Hop {
         Hop(match step {
             Step::Link(link) => link.bits(),
             Step::Passing(link) => Hop::PASSING | link.bits(),
+            Step::Ahead(link) => Hop::AHEAD | link.bits(),
             Step::Arrived => Hop::ARRIVED,
             Step::Stop(stop) => Hop::STOP | stop,
         })
@@ -43,7 +47,8 @@ impl Hop {
     fn step(self) -> Step {
         match self.0 {
             link if link < Hop::PASSING => Step::Link(LinkId::from_bits(link)),
-            link if link < Hop::ARRIVED => Step::Passing(LinkId::from_bits(link & Hop::NUMBER)),
+            link if link < Hop::AHEAD => Step::Passing(LinkId::from_bits(link & Hop::NUMBER)),
+            link if link < Hop::ARRIVED => Step::Ahead(LinkId::from_bits(link & Hop::NUMBER)),
             arrived if arrived < Hop::STOP => Step::Arrived,
             stop => Step::Stop(stop & Hop::NUMBER),
         }
@@ -52,7 +57,7 @@ impl Hop {
     /// The link of a step that is one.
     fn link(self) -> Option<LinkId> {
         match self.step() {
-            Step::Link(link) | Step::Passing(link) => Some(link),
+            Step::Link(link) | Step::Passing(link) | Step::Ahead(link) => Some(link),
             Step::Arrived | Step::Stop(_) => None,
         }
     }
@@ -103,6 +108,31 @@ impl Routes {
         self.hops[hop as usize].step()
     }
 
+    /// The link of a hop that is one.
+    pub(crate) fn link(&self, hop: u32) -> Option<LinkId> {
+        self.hops[hop as usize].link()
+    }
+
+    /// How many hops there are.
+    pub(crate) fn len(&self) -> usize {
+        self.hops.len()
+    }
+
+    /// The link of a hop goes ahead from now on, or no longer.
+    pub(crate) fn set_ahead(&mut self, hop: u32, ahead: bool) {
+        let hop = &mut self.hops[hop as usize];
+        match (hop.step(), ahead) {
+            (Step::Link(link), true) => *hop = Hop::new(Step::Ahead(link)),
+            (Step::Ahead(link), false) => *hop = Hop::new(Step::Link(link)),
+            _ => {}
+        }
+    }
+
+    /// Whether gateways or agents stand at links.
+    pub(crate) fn is_guarded(&self) -> bool {
+        !self.gateways.is_empty()
+    }
+
     pub(crate) fn stop(&self, number: u32) -> Stop {
         self.stops[number as usize]
     }
@@ -118,7 +148,7 @@ impl Routes {
         let mut previous = None;
         for hop in &self.hops {
             match hop.step() {
-                Step::Link(link) | Step::Passing(link) => {
+                Step::Link(link) | Step::Passing(link) | Step::Ahead(link) => {
                     let only = *feeder[link.index()].get_or_insert(previous);
                     shared[link.index()] |= only != previous || previous.is_none();
                     previous = Some(link);
@@ -244,7 +274,7 @@ impl Routes {
     }
 
     /// The places of a route's links, and the links.
-    fn links(&self, start: RouteId) -> impl Iterator<Item = (u32, LinkId)> {
+    pub(crate) fn links(&self, start: RouteId) -> impl Iterator<Item = (u32, LinkId)> {
         let route = (start.0..).zip(&self.hops[start.0 as usize..]);
         let route = route.take_while(|(_, hop)| hop.step() != Step::Arrived);
         route.filter_map(|(place, hop)| Some((place, hop.link()?)))
@@ -259,7 +289,8 @@ mod tests {
     fn every_step_comes_out_of_its_bits() {
         for number in [0, 1, 12_345, Hop::NUMBER] {
             let link = LinkId::from_bits(number);
-            for step in [Step::Link(link), Step::Arrived, Step::Passing(link), Step::Stop(number)] {
+            let links = [Step::Link(link), Step::Passing(link), Step::Ahead(link)];
+            for step in links.into_iter().chain([Step::Arrived, Step::Stop(number)]) {
                 assert_eq!(Hop::new(step).step(), step);
             }
         }

@@ -77,6 +77,15 @@ impl<P: Default> Store<P> {
         self.slots[id as usize].hop = hop;
     }
 
+    /// The hops of all packets that are under way.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = u32> {
+        let mut under_way = vec![true; self.slots.len()];
+        for id in self.free.iter().chain([&self.outgoing]) {
+            under_way[*id as usize] = false;
+        }
+        self.slots.iter().zip(under_way).filter(|(_, is)| *is).map(|(slot, _)| slot.hop)
+    }
+
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) {
         self.free.push(id);

@@ -131,6 +131,99 @@ fn play(sends: &[(u64, u32, bool)], beside: bool, passing: bool) -> Heard {
     net.probe
 }
 
+const EPOCH: Span = Span::from_millis(20);
+const LINKS: usize = 8;
+
+/// Between the changes of a network: the ways that packets are sent on, and a link's delay from then on in ms.
+type Epoch = (Vec<Vec<usize>>, (usize, u64));
+
+/// Sends a packet of each length after each gap over ways that change, and runs until nothing is under way; returns also how many events
+/// there were, and what each link had done at each change.
+fn play_epochs(sends: &[(u64, u32, usize)], epochs: &[Epoch], ahead: bool) -> (Heard, usize, String) {
+    let [one, other] = [topology().links[0].clone(), topology().links[2].clone()];
+    let links = (0..LINKS).map(|number| {
+        let kind = if number % 3 == 2 { &other } else { &one };
+        LinkSetup { name: format!("l{number}"), ..kind.clone() }
+    });
+    let topology = Topology { nodes: 2, links: links.collect() };
+    let mut net: Network<Numbered, Heard> = Network::new(&topology, 7, Time::NEVER, (), Heard::default());
+    net.mark_passing(&[]);
+    if !ahead {
+        net.pass_nothing();
+    }
+    let (mut events, mut stats) = (0, String::new());
+    let mut sends = sends.iter().zip(0..);
+    let mut send = sends.next();
+    let mut at = Time::ZERO;
+    for number in 0_u32.. {
+        let (ways, (changed, delay)) = &epochs[number as usize % epochs.len()];
+        let begin = Time::ZERO + EPOCH * u64::from(number);
+        let end = begin + EPOCH;
+        net.set_delay(LinkId::forward(*changed), Span::from_millis(*delay));
+        let ways = ways.iter().map(|way| way.iter().map(|link| LinkId::forward(*link)).collect::<Vec<_>>());
+        let routes: Vec<RouteId> = ways.map(|way| net.add_route(&way)).collect();
+        net.go_ahead(&routes, end);
+        loop {
+            let next = send.map(|((gap, ..), _)| at + Span::from_nanos(1000 * gap));
+            let now = net.next_time().min(next.unwrap_or(Time::NEVER));
+            if now > end {
+                break;
+            }
+            if net.next_time() == now {
+                events += 1;
+                if let Some(arrived) = net.poll(now) {
+                    net.discard(arrived);
+                }
+                continue;
+            }
+            net.advance(now);
+            if let Some(((_, bytes, way), number)) = send {
+                net.outgoing().0 = number;
+                net.inject(routes[way % routes.len()], *bytes);
+            }
+            (at, send) = (now, sends.next());
+        }
+        net.advance(end);
+        net.settle();
+        let links = net.links_mut();
+        stats += &links.iter_mut().map(|link| format!("{:?}\n", link.stats(end))).collect::<String>();
+        if send.is_none() && links.iter().all(|link| link.in_flight_packets() == 0) {
+            return (net.probe, events, stats);
+        }
+    }
+    unreachable!()
+}
+
+/// Ways over some of the links, each over a link once, and a delay.
+fn epoch() -> impl Strategy<Value = Epoch> {
+    let way = (Just((0..LINKS).collect::<Vec<_>>()).prop_shuffle(), 1..=LINKS);
+    let way = way.prop_map(|(links, many)| links[..many].to_vec());
+    (prop::collection::vec(way, 1..4), (0..LINKS, 1_u64..15))
+}
+
+#[test]
+fn packets_go_ahead_over_links_that_one_feeds() {
+    let sends = [(500, 1000, 0); 100];
+    let epochs = [(vec![(0..LINKS).collect()], (0, 3))];
+    let [ahead, each] = [true, false].map(|ahead| play_epochs(&sends, &epochs, ahead));
+    assert_eq!((&ahead.0, &ahead.2), (&each.0, &each.2));
+    assert!(ahead.1 * 5 < each.1, "{} and {} events", ahead.1, each.1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn going_ahead_changes_nothing(
+        sends in prop::collection::vec((0_u64..3000, 40_u32..1500, 0_usize..4), 1..150),
+        epochs in prop::collection::vec(epoch(), 1..6),
+    ) {
+        let [ahead, each] = [true, false].map(|ahead| play_epochs(&sends, &epochs, ahead));
+        prop_assert_eq!(ahead.0, each.0);
+        prop_assert_eq!(ahead.2, each.2);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -303,6 +303,58 @@ impl Link {
         }
     }
 
+    /// [`Link::offer`] to a link whose packets [`Link::leave`] when they are offered, as far as they arrive by a time; also tells when this
+    /// one arrives. `poll` has nothing to give until [`Link::settle`].
+    #[inline(always)]
+    pub fn offer_ahead(
+        &mut self,
+        now: Time,
+        id: PacketId,
+        bytes: u32,
+        label: impl FnOnce() -> Label,
+    ) -> (Offered, Time) {
+        self.passes = true;
+        let offered = self.offer(now, id, bytes, label);
+        self.next = Time::NEVER;
+        (offered, self.free_at + self.delay)
+    }
+
+    /// The packet that arrives next does so; returns whether it is damaged.
+    #[inline(always)]
+    pub fn leave(&mut self, bytes: u32) -> bool {
+        if self.loss.lost(bytes, &mut self.stream) {
+            self.tally.corrupted += 1;
+            return true;
+        }
+        self.tally.delivered_bytes += u64::from(bytes);
+        false
+    }
+
+    /// What arrives by `now` has left by [`Link::leave`]; the rest has not.
+    pub fn settle(&mut self, now: Time) {
+        let mut first = self.ring.tail;
+        while first > self.ring.head && self.ring.get(first - 1).arrives > now {
+            first -= 1;
+        }
+        self.ring.head = first;
+        self.next = if first == self.ring.tail { Time::NEVER } else { self.ring.get(first).arrives };
+        self.passes = false;
+    }
+
+    /// Begins to have its packets leave ahead of their time: `poll` gives none of them.
+    pub fn begin_ahead(&mut self) {
+        self.passes = true;
+        self.next = Time::NEVER;
+    }
+
+    /// The packets that are under way: when each arrives, its id and its length.
+    pub fn under_way(&self) -> impl Iterator<Item = (Time, PacketId, u32)> {
+        (self.ring.head..self.ring.tail).map(|number| {
+            let slot = self.ring.get(number);
+            (slot.arrives, slot.id, slot.bytes)
+        })
+    }
+
     /// When [`Link::poll`] wants to be called next, or earlier; `Time::NEVER` when nothing is under way. Only `poll` makes it
     /// later.
     #[inline]
@@ -324,12 +376,8 @@ impl Link {
         self.ring.head += 1;
         let empty = self.ring.head == self.ring.tail;
         self.next = if empty { Time::NEVER } else { self.ring.get(self.ring.head).arrives };
-        if self.loss.lost(bytes, &mut self.stream) {
-            self.tally.corrupted += 1;
-            return Some(Leaving { id, bytes, fate: Fate::Damaged });
-        }
-        self.tally.delivered_bytes += u64::from(bytes);
-        Some(Leaving { id, bytes, fate: Fate::Whole })
+        let fate = if self.leave(bytes) { Fate::Damaged } else { Fate::Whole };
+        Some(Leaving { id, bytes, fate })
     }
 
     #[cold]

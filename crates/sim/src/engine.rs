@@ -52,6 +52,8 @@ pub(crate) struct Engine {
     link_names: Vec<String>,
     /// When the run ends at the latest.
     end: Time,
+    /// Until when it runs on for now.
+    last: Time,
     /// Flows that the run waits for.
     open_flows: usize,
     pub(crate) events: u64,
@@ -117,6 +119,7 @@ impl Engine {
             kernels: Kernels::default(),
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             end,
+            last: end,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
             events: 0,
             pause_at: EVENTS_BETWEEN_PROGRESS,
@@ -195,8 +198,11 @@ impl Engine {
         last: Time,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Option<Time>, RunError> {
+        self.last = last;
+        self.go_ahead();
         while self.open_flows > 0 {
             if !self.run_on(last) {
+                self.net.settle();
                 return Ok(None);
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_PROGRESS) {

@@ -63,6 +63,14 @@ impl Engine {
             Some(pair) => paths.satellites.release(pair, at),
         }
         self.follow_paths(paths, number == STEP);
+        self.go_ahead();
+    }
+
+    /// Until a path changes next, packets go ahead over links that only one link feeds.
+    pub(super) fn go_ahead(&mut self) {
+        let Some(paths) = &self.paths else { return };
+        let until = before(paths.satellites.next_time()).min(self.last);
+        self.net.go_ahead(&paths.satellites.routes(), until);
     }
 
     /// What flows send from now on takes the routes that their pairs have now.

@@ -149,6 +149,16 @@ impl Sky for ListedPaths {
 
 /// Runs a stream of datagrams and a transfer over the paths of `listed`.
 fn over(listed: &ListedPaths, settings: &[(&str, &str)]) -> RunResult {
+    measured_over(listed, settings, None, true)
+}
+
+/// [`over`], from when on it is measured, and whether packets go ahead.
+fn measured_over(
+    listed: &ListedPaths,
+    settings: &[(&str, &str)],
+    from: Option<Time>,
+    ahead: bool,
+) -> RunResult {
     let text = SHELL.to_owned()
         + r#"
         [flows.stream]
@@ -164,8 +174,16 @@ fn over(listed: &ListedPaths, settings: &[(&str, &str)]) -> RunResult {
     "#;
     let scenario = scenario(&text, settings);
     let mut engine = Engine::under(Some(Box::new(listed.clone())), &scenario, 1, None);
-    let end = engine.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
-    RunResult::new(&scenario, 1, end, &mut engine, &WarmUp::none(), 0.0).unwrap()
+    if !ahead {
+        engine.net.pass_nothing();
+    }
+    let go_on = &mut |_: &_| std::ops::ControlFlow::Continue(());
+    let warm_up = from.map_or_else(WarmUp::none, |from| {
+        assert_eq!(engine.run_until(from, go_on).unwrap(), None);
+        WarmUp::end(&mut engine, from).unwrap()
+    });
+    let end = engine.run(go_on).unwrap();
+    RunResult::new(&scenario, 1, end, &mut engine, &warm_up, 0.0).unwrap()
 }
 
 fn always_there() -> impl Strategy<Value = ListedPaths> {
@@ -195,6 +213,27 @@ proptest! {
         // All but what is still on its way at the end.
         let on_way = stream.datagrams_sent * 500 - stream.bytes_delivered;
         prop_assert!(on_way < 2_000_000 / 8 / 2, "{}", on_way);
+    }
+
+    /// Packets that go ahead over links change no number.
+    #[test]
+    fn going_ahead_changes_no_number(
+        listed in always_there(),
+        outage in 0_u64..250,
+        lost in any::<bool>(),
+        from in prop::option::of(1_u64..5_000_000_000),
+    ) {
+        let outage = format!("{outage} ms");
+        let settings = [
+            ("constellation.handover.in_flight", if lost { "lose" } else { "deliver" }),
+            ("constellation.handover.outage", &*outage),
+            ("constellation.reconfigure", "100 ms"),
+            ("constellation.laser.loss", "{ model = \"packet\", probability = 0.001 }"),
+        ];
+        let [ahead, each] = [true, false].map(|ahead| measured_over(&listed, &settings, from.map(Time::from_nanos), ahead));
+        prop_assert!(ahead.engine.events < each.engine.events);
+        let [ahead, each] = [ahead, each].map(|result| common(serde_json::to_value(result).unwrap()));
+        prop_assert_eq!(ahead, each);
     }
 
     /// Where packets under way are lost, each is lost or arrives.
