@@ -64,7 +64,7 @@ def print_run(run: Run, to: Console, flows: Sequence[str] = ()) -> None:
     to.print(f"[bold]{escape(run['scenario'])}[/bold]  {about}", highlight=False)
     for table in run_tables(run, flows):
         print_whole(table, to)
-    if doubted(run["flows"], run["links"]):
+    if runs and doubted(run["flows"], run["links"]):
         to.print(NOTE_OF_DOUBT, highlight=False, soft_wrap=True)
     for line in _cut_short(run.get("recording", {})):
         to.print(line, highlight=False)
