@@ -1,7 +1,8 @@
 //! Addresses and ports of every connection: what captures write, and what gateways know flows by.
 
+use bentpipe_apps::AppSpec;
 use bentpipe_path::gateway::FlowKey;
-use bentpipe_scenario::{AppSpec, FlowSpec, Scenario};
+use bentpipe_scenario::{FlowSpec, Scenario};
 
 /// Ports for those who open connections (RFC 6335: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
@@ -39,7 +40,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
     let server = (line / PORTS) as u16;
     let (source_port, destination_port) = match flow.app {
         AppSpec::Http(_) | AppSpec::Video(_) => (80 + server, opener),
-        ref app if app.is_asked_for() => (5001 + server, opener),
+        ref app if app.facts().is_asked_for => (5001 + server, opener),
         _ => (opener, 5001 + server),
     };
     let (source, destination) = (address(flow.from), address(flow.to));

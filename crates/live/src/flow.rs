@@ -1,8 +1,9 @@
 //! A flow of a scenario, whose two ends are real.
 
+use bentpipe_apps::{AppSpec, FtpSpec, Opener};
 use bentpipe_drive::addresses;
 use bentpipe_net::Router;
-use bentpipe_scenario::{AppSpec, FlowSpec, FtpSpec, Opener, Routing, Scenario};
+use bentpipe_scenario::{FlowSpec, Routing, Scenario};
 use bentpipe_tcp::Config;
 use bentpipe_units::{Time, fault};
 use serde::Serialize;

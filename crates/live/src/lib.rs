@@ -35,7 +35,7 @@ pub use flow::{FlowFacts, ScenarioFlow};
 pub use interop::{interop, kernel_controls, kernel_release};
 pub use options::LiveOptions;
 pub use path::PathStats;
-pub use plan::{AppPlan, Datagrams, FlowPlan, TcpPlan, plan};
+pub use plan::{AppPlan, FlowPlan, TcpPlan, plan};
 pub use program::SocketInfo;
 pub use row::Row;
 pub use settings::{ClosesFirst, Direction, DisorderBothWays, Reading, Settings};

@@ -1,6 +1,7 @@
 //! What programs on real kernels need to know of a scenario's flows to carry them.
 
-use bentpipe_scenario::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Scenario, Tls};
+use bentpipe_apps::{AppSpec, FtpSpec, HttpSpec, Opener, Pages, Tls};
+use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{Config, Nagle};
 use bentpipe_units::{Fault, Span, Time, fault};
 use serde::Serialize;
@@ -96,50 +97,44 @@ pub struct TcpPlan {
 /// Nobody waits longer for a flow of datagrams that has no end.
 const LONGEST: Span = Span::from_millis(3_600_000);
 
-/// When the datagrams of a flow leave, and their sizes, until a time: what its application over UDP decides.
-pub type Datagrams = dyn Fn(&Scenario, usize, Time) -> Option<Vec<(Time, u32)>>;
-
-/// The flows of `scenario` as programs carry them; `datagrams` are those over UDP.
+/// The flows of `scenario` as programs carry them.
 ///
 /// # Errors
 /// When a flow is something that no program here carries.
-pub fn plan(scenario: &Scenario, datagrams: &Datagrams) -> Result<Vec<FlowPlan>, LiveError> {
-    (0..scenario.flows.len()).map(|flow| of_flow(scenario, flow, datagrams)).collect()
+pub fn plan(scenario: &Scenario) -> Result<Vec<FlowPlan>, LiveError> {
+    (0..scenario.flows.len()).map(|flow| of_flow(scenario, flow)).collect()
 }
 
-fn of_flow(scenario: &Scenario, flow: usize, datagrams: &Datagrams) -> Result<FlowPlan, LiveError> {
+fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
     let spec = &scenario.flows[flow];
-    let start = scenario.start_of(flow, scenario.seed);
+    let beginning = scenario.beginning(flow, scenario.seed);
     if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = spec.app {
         let fault = fault!("\"sender\", which live testbed carries", "\"receiver\"");
         return Err(fault.under("opened_by").under(&spec.name).under("flows").into());
     }
     let sends = || {
         let end = Time::ZERO + scenario.duration.unwrap_or(LONGEST);
-        let sends = datagrams(scenario, flow, end).unwrap_or_default();
+        let sends = spec.app.sends(&beginning).map_or_else(Vec::new, |sends| sends.until(end));
         sends.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect()
     };
-    let (app, duration) = match &spec.app {
-        AppSpec::Ftp(ftp) => (AppPlan::Ftp { bytes: ftp.bytes }, ftp.duration),
+    let app = match &spec.app {
+        AppSpec::Ftp(ftp) => AppPlan::Ftp { bytes: ftp.bytes },
         AppSpec::Http(http) if let Some(key) = only_simulated(http) => {
             let fault = fault!("its default, which is all that live testbed carries", "another value");
             return Err(fault.under(key).under(&spec.name).under("flows").into());
         }
-        AppSpec::Http(http) => (
-            AppPlan::Http {
-                page_interval_s: http.page_interval.as_secs(),
-                main_object: http.main_object,
-                objects: http.objects,
-                object: http.object,
-                request: http.request,
-                connections: http.connections,
-                pipelining: http.pipelining,
-                pages: http.pages,
-            },
-            http.duration,
-        ),
-        AppSpec::OnOff(onoff) => (AppPlan::OnOff { writes: sends() }, onoff.duration),
-        app if app.over_udp() => (AppPlan::Udp { datagrams: sends() }, None),
+        AppSpec::Http(http) => AppPlan::Http {
+            page_interval_s: http.page_interval.as_secs(),
+            main_object: http.main_object,
+            objects: http.objects,
+            object: http.object,
+            request: http.request,
+            connections: http.connections,
+            pipelining: http.pipelining,
+            pages: http.pages,
+        },
+        AppSpec::OnOff(_) => AppPlan::OnOff { writes: sends() },
+        app if app.over_udp() => AppPlan::Udp { datagrams: sends() },
         app => {
             let expected = "\"ftp\", \"http\", \"onoff\" or one over UDP, which live testbed carries";
             let fault = Fault::value(expected, format!("{:?}", app.name()));
@@ -152,8 +147,8 @@ fn of_flow(scenario: &Scenario, flow: usize, datagrams: &Datagrams) -> Result<Fl
         group: spec.group.clone(),
         from: scenario.nodes[spec.from].clone(),
         to: scenario.nodes[spec.to].clone(),
-        start_s: start.as_secs(),
-        stop_s: duration.map(|duration| (start + duration).as_secs()),
+        start_s: beginning.start.as_secs(),
+        stop_s: (!over_udp && beginning.stop < Time::NEVER).then(|| beginning.stop.as_secs()),
         control: spec.sender.control.name().to_owned(),
         app,
         tcp: (!over_udp).then(|| of_tcp(&spec.receiver, &spec.sender)),

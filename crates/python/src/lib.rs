@@ -13,10 +13,10 @@ mod weather;
 
 use std::path::PathBuf;
 
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_files::space;
 use bentpipe_path::gateway::GatewayFactory;
 use bentpipe_path::{FecSpec, GeoHop, GeoModel, LossFactory, QueueFactory, QueueSpec};
-use bentpipe_scenario::ApplicationFactory;
 use bentpipe_sim::scenario as reader;
 use bentpipe_tcp::control::Composition;
 use bentpipe_tcp::recovery::RecoveryFactory;

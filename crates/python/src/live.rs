@@ -148,8 +148,7 @@ mod linux {
     }
 
     pub(super) fn live_plan(scenario: &Scenario) -> PyResult<(String, Option<f64>)> {
-        let plan = bentpipe_live::plan(&scenario.scenario, &bentpipe_sim::datagrams)
-            .map_err(|error| raise_of(scenario, error))?;
+        let plan = bentpipe_live::plan(&scenario.scenario).map_err(|error| raise_of(scenario, error))?;
         let text =
             serde_json::to_string(&plan).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok((text, scenario.scenario.duration.map(Span::as_secs)))

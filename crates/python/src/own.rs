@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_path::{LossFactory, QueueFactory};
-use bentpipe_scenario::ApplicationFactory;
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::{Catalogue, Scheme};
 use bentpipe_units::registry::{FromOutside, any_of};

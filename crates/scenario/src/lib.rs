@@ -15,7 +15,6 @@ use bentpipe_tcp::Catalogue;
 use bentpipe_units::fault;
 
 pub use build::{schema, variants};
-pub use keys::apps::*;
 pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, KernelControl, Routing, Scenario};
 pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 

@@ -21,8 +21,9 @@ use bentpipe_path::{Link, Stream};
 use bentpipe_tcp::{Endpoint, Seq};
 use bentpipe_units::Time;
 
-use crate::apps::{App, Deliveries, Flow};
 use crate::causes::{Causes, LossCauses};
+use crate::deliveries::Deliveries;
+use crate::flow::{App, Flow};
 use crate::ids::{Call, ConnectionId, FlowId, Side};
 use crate::observe::Observer;
 use crate::packet::{Names, Packet};
@@ -98,7 +99,8 @@ impl Engine {
         let names = Names { keys, classes: classes(scenario) };
         let end = scenario.duration.map_or(Time::NEVER, |duration| Time::ZERO + duration);
         // A stream without an end lasts as long as what has one.
-        let waited_for = scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.ends()).count();
+        let waited_for =
+            scenario.flows.iter().filter(|flow| !flow.app.over_udp() || flow.app.facts().ends).count();
         // Over satellites a run lasts its whole duration, so that its links are the same whatever the flows do.
         let sky_waits = usize::from(sky.is_some());
         let watch = Watch {
@@ -140,8 +142,7 @@ impl Engine {
         let mut shared = SharedPaths::default();
         for (id, spec) in (0..).map(FlowId).zip(&scenario.flows) {
             let mut iss = Stream::derive(seed, &["flow/", &spec.name, "/iss"].concat());
-            let start = Time::ZERO + scenario.start_of(id.index(), seed);
-            let mut flow = Flow::new(spec, start, seed, connections);
+            let mut flow = Flow::new(scenario, id.index(), seed, connections);
             connections = flow.connections.end;
             let size = scenario.size_of(id.index());
             if let App::Udp(udp) = &mut flow.app {

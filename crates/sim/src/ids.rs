@@ -1,5 +1,7 @@
 //! Ids of connections, their ends, flows and handovers.
 
+pub(crate) use bentpipe_apps::Side;
+
 /// A connection; behind all connections, a flow over UDP counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ConnectionId(pub(crate) u32);
@@ -15,15 +17,6 @@ impl ConnectionId {
     pub(crate) fn end(self, side: Side) -> EndId {
         EndId(2 * self.0 + side as u32)
     }
-}
-
-/// A side of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Where the flow's data comes from.
-    Data = 0,
-    /// Where it goes to; acknowledgments come back from there.
-    Back = 1,
 }
 
 /// An end of a connection: ends are in the order of their connections, [`Side::Data`] before [`Side::Back`].

@@ -1,9 +1,10 @@
 //! The virtual clock: events, applications, measurements.
 
-mod apps;
 pub mod bounds;
 mod causes;
+mod deliveries;
 mod engine;
+mod flow;
 mod ids;
 pub mod kernel;
 mod limits;
@@ -11,12 +12,13 @@ mod observe;
 mod packet;
 mod progress;
 mod recorder;
+mod relay;
 mod result;
 mod run;
 mod series;
+mod udp;
 mod watch;
 
-pub use apps::datagrams;
 pub use bentpipe_scenario as scenario;
 pub use causes::LossCauses;
 pub use progress::{Progress, RunError};

@@ -1,14 +1,13 @@
 //! What a run gives: the numbers of the design's JSON contract, with units in their names.
 
-mod exchanges;
 mod flows;
 mod measure;
 
 use bentpipe_drive::{Ended, FlowPathResult, GatewayResult, HandoverResult, LinkResult};
 
-pub use self::exchanges::*;
 pub(crate) use self::flows::WarmUp;
 use crate::causes::LossCauses;
+pub use bentpipe_apps::{CallResult, PageResult, Responses, TransactionResult, Users, VideoResult};
 
 bentpipe_units::numbers! {
     /// The outcome of a run.

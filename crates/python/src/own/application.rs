@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bentpipe_scenario::{Application, ApplicationFactory, Host, Opener, Talk, Wants};
+use bentpipe_apps::{Application, ApplicationFactory, Opener, Side, Talk, Wants};
 use bentpipe_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -189,10 +189,10 @@ impl Application for Program {
         self.call(|called| called.on_time.as_ref(), None, talk);
     }
 
-    fn on_data(&mut self, talk: &mut Talk<'_>, host: Host, bytes: u64) {
-        match host {
-            Host::Receiver => self.call(|called| called.on_data.as_ref(), Some(bytes), talk),
-            Host::Sender => self.call(|called| called.on_request.as_ref(), Some(bytes), talk),
+    fn on_data(&mut self, talk: &mut Talk<'_>, side: Side, bytes: u64) {
+        match side {
+            Side::Back => self.call(|called| called.on_data.as_ref(), Some(bytes), talk),
+            Side::Data => self.call(|called| called.on_request.as_ref(), Some(bytes), talk),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! A flow as written: keys that every flow has, and those of its application.
 
+use bentpipe_apps::{AppScheme, AppSpec, ApplicationFactory};
 use bentpipe_units::registry::{Catalogue, Kind};
 use bentpipe_units::{Fault, Under, conflict, no_such_key};
 
 use super::choices::find;
-use crate::keys::{ABOUT_TCP, AppScheme, AppSpec, ApplicationFactory, FlowFile, keys_of};
+use crate::keys::{ABOUT_TCP, FlowFile, keys_of};
 use crate::read::{divided, read, read_by};
 use crate::text::Node;
 
@@ -24,7 +25,7 @@ pub(crate) fn flow(catalogue: &Catalogue, node: &Node) -> Result<(FlowFile, AppS
     let [options, flow] = divided(node, &own, common, |key| foreign(key, scheme))?;
     let file: FlowFile = read(&flow)?;
     let app = read_by(scheme, &options)?;
-    app.check(&options)?;
+    app.check(&|key| options.get(key).is_some())?;
     if let Some(key) = ABOUT_TCP.iter().find(|key| app.over_udp() && flow.get(key).is_some()) {
         return Err(needs_app(|scheme| !scheme.known().over_udp, scheme).under(*key));
     }

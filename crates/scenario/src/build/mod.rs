@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use bentpipe_apps::AppSpec;
 use bentpipe_net::LinkSetup;
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
@@ -29,7 +30,7 @@ use relays::Asked;
 pub use schema::schema;
 use tcp::{FlowEnd, check, config, profile};
 
-use crate::keys::{AppSpec, FlowFile, MAX_COPIES, ScenarioFile, names};
+use crate::keys::{FlowFile, MAX_COPIES, ScenarioFile, names};
 use crate::model::{FlowSpec, Routing, Scenario};
 use crate::read::read;
 use crate::text::{Document, Node, ReadFile, Table, Value};
@@ -114,7 +115,7 @@ pub(crate) fn resolve(
             });
         }
     }
-    if file.duration.is_none() && !flows.iter().any(|flow| flow.app.ends()) {
+    if file.duration.is_none() && !flows.iter().any(|flow| flow.app.facts().ends) {
         return Err(flows[0].app.nothing_ends().under(flow_files[0].0).under("flows"));
     }
     if let (Some(warm_up), Some(duration)) = (file.warm_up, file.duration) {
@@ -170,7 +171,7 @@ fn checked(
         names::check(&relay.upstream, "a flow's name", flow.count).under("upstream")?;
     }
     // What takes no notice of the others may last as long as they do.
-    ensure!(run.is_some() || app.over_udp() || app.ends(), app.nothing_ends());
+    ensure!(run.is_some() || app.over_udp() || app.facts().ends, app.nothing_ends());
     let key = match app {
         AppSpec::ShortFlows(_) => "transfers",
         AppSpec::Trace(_) => "trace",

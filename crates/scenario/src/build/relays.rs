@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use bentpipe_apps::{AppSpec, Carried};
 use bentpipe_units::{Bytes, Fault, Under, conflict, ensure, fault, no_such, quoted};
 
 use super::relayed;
-use crate::keys::{AppSpec, Carried};
 use crate::model::FlowSpec;
 
 /// A relay as written.
@@ -93,7 +93,7 @@ fn follow(
         followed[relay] = true;
         let Some(upstream) = flows[relay].upstream else { continue };
         let FlowSpec { app: source, start, start_spread, .. } = &flows[upstream];
-        let asked = source.is_asked_for() && !matches!(source, AppSpec::Ftp(_));
+        let asked = source.facts().is_asked_for && !matches!(source, AppSpec::Ftp(_));
         let carried = Carried { connections: source.connections(), asked };
         (flows[relay].start, flows[relay].start_spread) = (*start, *start_spread);
         if let AppSpec::Relay(spec) = &mut flows[relay].app {

@@ -1,5 +1,6 @@
 //! The JSON Schema of a scenario file.
 
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::choices::{control_names, names, variants};
 use super::profiles::defaults;
-use crate::keys::{ApplicationFactory, ScenarioFile};
+use crate::keys::ScenarioFile;
 
 /// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
 ///

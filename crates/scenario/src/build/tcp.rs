@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bentpipe_apps::AppSpec;
 use bentpipe_tcp::control::{ControlFactory, NoSuch};
 use bentpipe_tcp::recovery::RecoveryFactory;
 use bentpipe_tcp::slow_start::SlowStartFactory;
@@ -14,8 +15,7 @@ use bentpipe_units::{Fault, Span, Under, conflict, ensure, fault, no_such_key};
 
 use super::choices::{Choices, find};
 use crate::keys::{
-    AppSpec, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Setting, Ssthresh, TcpFile,
-    Unlimited, keys_of,
+    GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Setting, Ssthresh, TcpFile, Unlimited, keys_of,
 };
 use crate::read::{divided, read, read_by};
 use crate::text::{Node, Table, Value, merge};
@@ -130,7 +130,7 @@ pub(crate) fn config(
     let slow_start = find(catalogue, name).map_err(here)?;
     let slow_start = Chosen::new(slow_start.name().to_owned(), factory(slow_start, &node).map_err(here)?);
     let mut base = Config { slow_start, ..profile.config(recovery, chosen) };
-    if app.sets_no_delay() {
+    if app.facts().sets_no_delay {
         base.nagle = Nagle::Off;
     }
     settings(&file, base).map_err(here)

@@ -1,5 +1,6 @@
 //! Names of the field that are spelled otherwise here, from what each scheme says of itself.
 
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_path::gateway::GatewayFactory;
 use bentpipe_path::{FecSpec, LossFactory, QueueFactory, QueueSpec};
 use bentpipe_tcp::control::ControlFactory;
@@ -8,7 +9,7 @@ use bentpipe_tcp::slow_start::SlowStartFactory;
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, no_such};
 
-use super::{ApplicationFactory, trace::ALSO as ALSO_TRACE};
+use super::trace::ALSO as ALSO_TRACE;
 
 /// How a scenario writes a choice, and the names of the field that are answered with it.
 pub(crate) fn all() -> Vec<Alias> {

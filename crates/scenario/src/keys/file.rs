@@ -9,16 +9,18 @@ use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
 use bentpipe_tcp::{GrowthGate, IdleRestart, Profile, RtoEstimator, Spacing};
 use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
+use bentpipe_units::registry::Kind;
 use bentpipe_units::{Rate, Span};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{
     ConstellationFile, Count, DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile,
-    Segments, Setting, Ssthresh, StationFile, TraceFile, apps, table_or_file,
+    Segments, Setting, Ssthresh, StationFile, TraceFile, table_or_file,
 };
 use crate::model::{InFlight, Routing};
+use bentpipe_apps::ApplicationFactory;
 
 /// Every reader of JSON keeps whole numbers up to this exact.
 const MOST_EXACT: u64 = (1 << 53) - 1;
@@ -223,7 +225,7 @@ pub(crate) struct FlowFile {
     pub(crate) via: Vec<String>,
     /// What it carries; default "ftp", a bulk transfer.
     #[serde(rename = "app")]
-    #[schemars(schema_with = "apps::described")]
+    #[schemars(schema_with = "application")]
     pub(crate) _app: Option<String>,
     /// When the application starts; default "0 s".
     #[serde(default)]
@@ -253,6 +255,14 @@ pub(crate) struct FlowFile {
     #[serde(default, rename = "receiver_tcp")]
     #[schemars(with = "TcpFile")]
     pub(crate) _receiver_tcp: BTreeMap<String, IgnoredAny>,
+}
+
+/// Keys of a flow that one over UDP has not.
+pub(crate) const ABOUT_TCP: [&str; 5] = ["variant", "recovery", "control", "tcp", "receiver_tcp"];
+
+/// The names of the applications.
+fn application(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": <dyn ApplicationFactory>::ours().names() })
 }
 
 /// Flows that take another route from a time on.

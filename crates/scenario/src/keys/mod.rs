@@ -1,7 +1,6 @@
 //! What a scenario may say: its tables and their keys, as serde reads them and a schema describes them.
 
 pub(crate) mod aliases;
-pub(crate) mod apps;
 mod constellation;
 mod file;
 pub(crate) mod names;
@@ -9,10 +8,9 @@ pub(crate) mod trace;
 mod written;
 
 pub(crate) use aliases::no_such_scheme;
-pub(crate) use apps::{ABOUT_TCP, AppScheme, AppSpec, ApplicationFactory, Carried};
 pub(crate) use bentpipe_units::keys_of;
 pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
-pub(crate) use file::{DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
+pub(crate) use file::{ABOUT_TCP, DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
 pub(crate) use names::{Count, MAX_COPIES};
 pub(crate) use trace::{Between, Format, TraceFile};
 pub(crate) use written::{

@@ -12,7 +12,7 @@ impl Scenario {
     pub fn is_random(&self) -> bool {
         let links = self.links.iter().flat_map(|link| [&*link.forward, &*link.reverse]);
         let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
-        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || flow.app.draws());
+        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || flow.app.facts().draws);
         flows || links.chain(hops).any(draws)
     }
 }

@@ -5,16 +5,15 @@ mod chance;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bentpipe_apps::{AppSpec, Beginning};
 use bentpipe_net::{DirectionSetup, LinkSetup, Topology};
 
 use bentpipe_path::Stream;
 use bentpipe_sky::SkySpec;
 use bentpipe_tcp::Config;
-use bentpipe_units::Span;
+use bentpipe_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use crate::keys::AppSpec;
 
 /// A whole run.
 #[derive(Clone, Debug)]
@@ -70,6 +69,13 @@ impl Scenario {
         }
         let share = Stream::derive(seed, &format!("flow/{}/start", spec.name)).uniform();
         spec.start + Span::from_secs(spec.start_spread.as_secs() * share)
+    }
+
+    /// How the application of the flow with this index begins in the run with this seed.
+    pub fn beginning(&self, flow: usize, seed: u64) -> Beginning<'_> {
+        let (spec, start) = (&self.flows[flow], Time::ZERO + self.start_of(flow, seed));
+        let stop = spec.app.facts().duration.map_or(Time::NEVER, |duration| start + duration);
+        Beginning { flow: &spec.name, seed, start, stop }
     }
 
     /// The bytes that the flow with this index carries, over relays as before them; `u64::MAX` where they have no end, or the

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use bentpipe_apps::{AppSpec, FtpSpec};
 use bentpipe_path::{LossSpec, QueueSpec};
 use bentpipe_tcp::control::StandardOptions;
 use bentpipe_tcp::recovery::RecoveryFactory;
@@ -8,7 +9,7 @@ use bentpipe_units::registry::Kind;
 use bentpipe_units::{Bytes, Rate, Span};
 
 use super::{BASE, good, set};
-use crate::{AppSpec, FtpSpec, load, parse_str};
+use crate::{load, parse_str};
 
 #[test]
 fn every_key_arrives() {

@@ -1,10 +1,11 @@
 //! `--set key=value`: single values put over a document.
 
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Fault, conflict, no_such, quoted};
 
 use super::{Document, Layer, Node, Origin, ScenarioError, Table, Value, dotted, merge, parse_value};
-use crate::keys::{ABOUT_TCP, ApplicationFactory};
+use crate::keys::ABOUT_TCP;
 
 /// What stands for a file's name in an error about an override.
 const NAME: &str = "--set";

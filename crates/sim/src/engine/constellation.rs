@@ -9,7 +9,7 @@ use bentpipe_net::RouteId;
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs_mut};
-use crate::apps::App;
+use crate::flow::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use bentpipe_drive::FlowPathResult;
 use bentpipe_drive::{SatellitePaths, TURNS};

@@ -5,7 +5,7 @@
 use bentpipe_units::Time;
 
 use super::Engine;
-use crate::apps::App;
+use crate::flow::App;
 use crate::ids::{Call, FlowId};
 use crate::packet::HEADERS;
 use crate::packet::{Content, Datagram, Packet};
@@ -22,7 +22,7 @@ impl Engine {
             self.net.inject(udp.route, HEADERS + len);
             offset = udp.sent_bytes;
         }
-        match udp.next_time() {
+        match udp.datagrams.next_time() {
             Time::NEVER => self.close_if_over(flow),
             next => self.net.probe.timers.push(next, Call::Application(flow).into()),
         }

@@ -1,11 +1,12 @@
 //! One end of a connection, as the event loop and the applications see it: whoever's TCP is behind it.
 
+use bentpipe_apps::Socket;
 use bentpipe_net::RouteId;
 use bentpipe_tcp::{Endpoint, State};
 use bentpipe_units::Time;
 
 use super::remote::Remote;
-use crate::apps::Deliveries;
+use crate::deliveries::Deliveries;
 use crate::ids::FlowId;
 
 /// One end of a connection.
@@ -34,63 +35,6 @@ impl End {
         matches!(self.state(), State::Closed | State::TimeWait)
     }
 
-    /// Active open.
-    pub(crate) fn connect(&mut self) {
-        match &mut self.remote {
-            Some(remote) => remote.open(true),
-            None => self.tcp.connect(),
-        }
-    }
-
-    /// Passive open.
-    pub(crate) fn listen(&mut self) {
-        match &mut self.remote {
-            Some(remote) => remote.open(false),
-            None => self.tcp.listen(),
-        }
-    }
-
-    /// The application hands over so many bytes more; see [`Endpoint::write`].
-    pub(crate) fn write(&mut self, bytes: u64) {
-        match &mut self.remote {
-            Some(remote) => remote.write(bytes),
-            None => self.tcp.write(bytes),
-        }
-    }
-
-    /// The application has no more data; see [`Endpoint::close`].
-    pub(crate) fn close(&mut self, discard: bool) {
-        match &mut self.remote {
-            Some(remote) => remote.close(discard),
-            None => self.tcp.close(discard),
-        }
-    }
-
-    /// Where its connection is.
-    #[inline]
-    pub(crate) fn state(&self) -> State {
-        match &self.remote {
-            Some(remote) => remote.state,
-            None => self.tcp.state(),
-        }
-    }
-
-    /// Bytes that its application has read.
-    pub(crate) fn delivered(&self) -> u64 {
-        match &self.remote {
-            Some(remote) => remote.received.delivered(),
-            None => self.tcp.receiver().delivered(),
-        }
-    }
-
-    /// Whether everything up to the other end's FIN has come.
-    pub(crate) fn finished(&self) -> bool {
-        match &self.remote {
-            Some(remote) => remote.ended,
-            None => self.tcp.receiver().finished(),
-        }
-    }
-
     /// Whether its connection ended early.
     pub(crate) fn is_broken(&self) -> bool {
         match &self.remote {
@@ -104,6 +48,58 @@ impl End {
         match &self.remote {
             Some(remote) => remote.error.clone(),
             None => self.tcp.error().map(|error| error.to_string()),
+        }
+    }
+}
+
+impl Socket for End {
+    fn listen(&mut self) {
+        match &mut self.remote {
+            Some(remote) => remote.open(false),
+            None => self.tcp.listen(),
+        }
+    }
+
+    fn connect(&mut self) {
+        match &mut self.remote {
+            Some(remote) => remote.open(true),
+            None => self.tcp.connect(),
+        }
+    }
+
+    fn write(&mut self, bytes: u64) {
+        match &mut self.remote {
+            Some(remote) => remote.write(bytes),
+            None => self.tcp.write(bytes),
+        }
+    }
+
+    fn close(&mut self, discard: bool) {
+        match &mut self.remote {
+            Some(remote) => remote.close(discard),
+            None => self.tcp.close(discard),
+        }
+    }
+
+    #[inline]
+    fn state(&self) -> State {
+        match &self.remote {
+            Some(remote) => remote.state,
+            None => self.tcp.state(),
+        }
+    }
+
+    fn delivered(&self) -> u64 {
+        match &self.remote {
+            Some(remote) => remote.received.delivered(),
+            None => self.tcp.receiver().delivered(),
+        }
+    }
+
+    fn finished(&self) -> bool {
+        match &self.remote {
+            Some(remote) => remote.ended,
+            None => self.tcp.receiver().finished(),
         }
     }
 }

@@ -8,7 +8,7 @@ use bentpipe_net::{LeftRoutes, LinkId, Network, NodeId, RouteId, Router, Topolog
 use bentpipe_units::{Span, Time};
 
 use super::{Engine, pairs, pairs_mut};
-use crate::apps::App;
+use crate::flow::App;
 use crate::ids::{Call, FlowId, HandoverId};
 use crate::packet::Packet;
 use crate::watch::Watch;

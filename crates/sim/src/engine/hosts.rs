@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use bentpipe_apps::{Due, Socket};
 use bentpipe_net::{Arrived, Network};
 use bentpipe_tcp::{State, Written};
 use bentpipe_units::Time;
 
 use super::Engine;
 use super::end::End;
-use crate::apps::{Due, Flow};
+use crate::flow::Flow;
 use crate::ids::{Call, EndId, Side};
 use crate::packet::{Content, Packet};
 use crate::watch::{HostProbe, Watch};

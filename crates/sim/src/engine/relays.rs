@@ -1,8 +1,8 @@
 //! Relays in the event loop: nodes that carry the data of one connection on over another.
 
 use super::{Engine, pairs, pairs_mut};
-use crate::apps::{App, Flow};
 use crate::engine::End;
+use crate::flow::{App, Flow};
 use crate::ids::{ConnectionId, EndId, FlowId, Side};
 use crate::watch::HostProbe;
 

@@ -1,12 +1,13 @@
 //! What each flow got and what it cost: counted, and told over the time that is measured.
 
+use bentpipe_apps::Socket;
 use bentpipe_tcp::{ReceiverStats, RttDistribution, SenderStats, State};
 use bentpipe_units::Time;
 
 use super::{FlowResult, Responses};
-use crate::apps::{App, Flow};
 use crate::causes::LossCauses;
 use crate::engine::{End, Engine};
+use crate::flow::{App, Flow};
 use crate::progress::RunError;
 use bentpipe_scenario::FlowSpec;
 
@@ -174,7 +175,7 @@ fn result(
     let finish = last_byte.filter(|_| flow.complete(pairs));
     let duration = finish.unwrap_or(end).since(flow.start.max(from)).as_secs();
     // Of a page, either host may have given up.
-    let judged = if spec.app.is_asked_for() { 2 } else { 1 };
+    let judged = if spec.app.facts().is_asked_for { 2 } else { 1 };
     let failed = pairs.iter().flat_map(|pair| &pair[..judged]);
     let error = failed.filter(|end| end.state() == State::Closed).find_map(End::error);
     let remote = pairs.first().and_then(|[data, _]| data.remote.as_ref());

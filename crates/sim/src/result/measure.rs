@@ -1,14 +1,15 @@
 //! A run's result, measured at its end.
 
+use bentpipe_apps::{AppSpec, Users};
 use bentpipe_units::Time;
 
 use super::flows::{self, WarmUp};
-use super::{EngineResult, FlowResult, RelayResult, RunResult, Users};
-use crate::apps::App;
+use super::{EngineResult, FlowResult, RelayResult, RunResult};
 use crate::engine::{End, Engine};
+use crate::flow::App;
 use crate::progress::RunError;
 use bentpipe_drive::HandoverResult;
-use bentpipe_scenario::{AppSpec, FlowSpec, Scenario};
+use bentpipe_scenario::{FlowSpec, Scenario};
 
 impl RunResult {
     pub(crate) fn new(
@@ -23,7 +24,7 @@ impl RunResult {
         let (flows, data_segments) = flows::flow_results(&scenario.flows, engine, warm_up, end);
         let mut users = Users::default();
         for ((flow, _), spec) in engine.flows().zip(&scenario.flows) {
-            users.add(&spec.name, flow, [warm_up.until, end]);
+            flow.tell(&mut users, &spec.name, [warm_up.until, end]);
         }
         let relays = relay_results(scenario, engine, end);
         let handovers = HandoverResult::of(&scenario.handovers, engine.handover_losses());

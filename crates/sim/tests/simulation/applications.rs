@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use bentpipe_sim::scenario::ApplicationFactory;
+use bentpipe_apps::ApplicationFactory;
 use bentpipe_sim::{RunResult, scenario};
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::registry::Kind;

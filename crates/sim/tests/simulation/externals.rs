@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bentpipe_apps::{Application, ApplicationFactory, Opener, Side, Talk};
 use bentpipe_path::gateway::{GatewayFactory, LinkView, WindowRule};
 use bentpipe_path::{
     Drops, Loss, LossFactory, Packets, Queue, QueueFactory, Sent, ServerView, Stream, Verdict, Waiting,
 };
-use bentpipe_sim::scenario::{
-    Application, ApplicationFactory, FileKind, Host, Opener, Scenario, Talk, parse_str, parse_with,
-};
+use bentpipe_sim::scenario::{FileKind, Scenario, parse_str, parse_with};
 use bentpipe_sim::{RunOptions, RunResult, run};
 use bentpipe_tcp::{Catalogue, Scheme};
 use bentpipe_units::{Rate, Time};
@@ -104,7 +103,7 @@ impl Application for Heap {
 
     fn on_time(&mut self, _: &mut Talk<'_>) {}
 
-    fn on_data(&mut self, _: &mut Talk<'_>, _: Host, _: u64) {}
+    fn on_data(&mut self, _: &mut Talk<'_>, _: Side, _: u64) {}
 }
 
 /// An equal part of the link's 500 ms for each flow.

@@ -1,7 +1,6 @@
 //! The handshake of TLS: how much each side says before the first request.
 
-use crate::ids::Side;
-use bentpipe_scenario::{HttpSpec, Tls};
+use crate::{HttpSpec, Side, Tls};
 
 /// A ClientHello, which is padded to this (RFC 7685).
 const HELLO: u64 = 512;

@@ -57,10 +57,6 @@ impl Deliveries {
         self.bytes
     }
 
-    pub(crate) fn size(&self) -> u64 {
-        self.size
-    }
-
     /// When it got something last.
     pub(crate) fn last(&self) -> Option<Time> {
         self.last

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bentpipe_path::Stream;
 
-use bentpipe_scenario::{HttpSpec, Pages};
+use crate::{HttpSpec, Pages};
 
 /// The objects of a page, in bytes.
 pub(super) struct Page {

@@ -1,10 +1,8 @@
 //! What users waited for or saw: pages, answers, films, short transfers, calls.
 
-use std::any::Any;
+use bentpipe_units::{Span, Time};
 
-use bentpipe_units::{Rate, Span, Time};
-
-use crate::apps::{App, Exchange, Flow, Voip, opinion};
+use crate::Exchange;
 
 bentpipe_units::numbers! {
     /// What the users of flows saw, a table for each kind of application.
@@ -109,17 +107,33 @@ bentpipe_units::numbers! {
 }
 
 impl Users {
-    /// Adds what the user of a flow saw from `from` to `end`.
-    pub(super) fn add(&mut self, name: &str, flow: &Flow, [from, end]: [Time; 2]) {
-        self.pages.extend(pages(name, flow, from));
-        self.videos.extend(video(name, flow, end));
-        self.calls.extend(call(name, flow, from));
-        self.transactions.extend(transactions(name, flow, from));
+    /// Adds the exchanges of a flow that began at `from` or later, as transactions.
+    pub(crate) fn add_transactions(&mut self, flow: &str, exchanges: &[Exchange], from: Time) {
+        let numbered = (1..).zip(exchanges).filter(|(_, exchange)| exchange.start >= from);
+        self.transactions.extend(numbered.map(|(transaction, exchange)| TransactionResult {
+            flow: flow.to_owned(),
+            transaction,
+            size_bytes: exchange.size,
+            start_s: exchange.start.as_secs(),
+            response_s: exchange.response.map(Span::as_secs),
+        }));
+    }
+
+    /// Adds them as pages.
+    pub(crate) fn add_pages(&mut self, flow: &str, exchanges: &[Exchange], from: Time) {
+        let numbered = (1..).zip(exchanges).filter(|(_, exchange)| exchange.start >= from);
+        self.pages.extend(numbered.map(|(page, exchange)| PageResult {
+            flow: flow.to_owned(),
+            page,
+            start_s: exchange.start.as_secs(),
+            response_s: exchange.response.map(Span::as_secs),
+        }));
     }
 }
 
 impl Responses {
-    pub(super) fn of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Responses {
+    /// Of these, what came.
+    pub fn of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Responses {
         let mut sorted: Vec<Span> = exchanges.filter_map(|exchange| exchange.response).collect();
         sorted.sort_unstable();
         Responses {
@@ -139,77 +153,8 @@ fn quantile(sorted: &[Span], share: f64) -> Option<f64> {
     Some(value(below) + (place - below) * (value(above) - value(below)))
 }
 
-fn pages(name: &str, flow: &Flow, from: Time) -> Vec<PageResult> {
-    let App::Http(_) = flow.app else { return Vec::new() };
-    let result = numbered(flow, from).map(|(page, exchange)| PageResult {
-        flow: name.to_owned(),
-        page,
-        start_s: exchange.start.as_secs(),
-        response_s: exchange.response.map(Span::as_secs),
-    });
-    result.collect()
-}
-
-fn transactions(name: &str, flow: &Flow, from: Time) -> Vec<TransactionResult> {
-    let (App::Transactions(_) | App::Video(_) | App::ShortFlows(_) | App::External(_)) = flow.app else {
-        return Vec::new();
-    };
-    let result = numbered(flow, from).map(|(transaction, exchange)| TransactionResult {
-        flow: name.to_owned(),
-        transaction,
-        size_bytes: exchange.size,
-        start_s: exchange.start.as_secs(),
-        response_s: exchange.response.map(Span::as_secs),
-    });
-    result.collect()
-}
-
-/// The film of a flow that carries one, at the end of the run.
-fn video(name: &str, flow: &Flow, end: Time) -> Option<VideoResult> {
-    let App::Video(video) = &flow.app else { return None };
-    let player = video.player_at(end);
-    let came: Vec<(Span, Rate)> = video.came().collect();
-    let length = came.iter().fold(Span::ZERO, |sum, (length, _)| sum + *length);
-    let bits: f64 = came.iter().map(|(length, rate)| length.as_secs() * rate.as_bps() as f64).sum();
-    Some(VideoResult {
-        name: name.to_owned(),
-        segments: came.len() as u64,
-        startup_s: player.startup_delay.map(Span::as_secs),
-        stalls: player.stalls,
-        stalled_s: player.stalled().as_secs(),
-        bit_rate_mean_bps: (length > Span::ZERO).then(|| bits / length.as_secs()),
-        bit_rate_switches: came.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as u64,
-    })
-}
-
-/// The telephone call of a flow that carries one.
-fn call(name: &str, flow: &Flow, from: Time) -> Option<CallResult> {
-    let App::Udp(udp) = &flow.app else { return None };
-    let voip: &Voip = (&*udp.source as &dyn Any).downcast_ref()?;
-    let call = voip.call(udp.sent, udp.lost, from);
-    let rating = voip.rating(&call);
-    Some(CallResult {
-        name: name.to_owned(),
-        packets_sent: call.sent,
-        packets_lost: call.lost,
-        packets_late: call.late,
-        loss: call.loss(),
-        burst_ratio: call.burst_ratio(),
-        mouth_to_ear_s: call.delay.map(Span::as_secs),
-        rating,
-        mos: rating.map(opinion),
-    })
-}
-
-/// Those that began at `from` or later, each with its number among all.
-fn numbered(flow: &Flow, from: Time) -> impl Iterator<Item = (u64, &Exchange)> {
-    (1..).zip(flow.exchanges()).filter(move |(_, exchange)| exchange.start >= from)
-}
-
 #[cfg(test)]
 mod tests {
-    use bentpipe_units::Time;
-
     use super::*;
 
     fn of(seconds: &[Option<f64>]) -> Responses {

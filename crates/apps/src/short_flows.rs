@@ -1,17 +1,90 @@
 //! Short connections that come by a Poisson process, or at the times of a trace, each for one transfer.
 
+mod sizes;
+
 use std::ops::Range;
 
-use bentpipe_path::Stream;
-use bentpipe_units::{Span, Time};
+use self::sizes::Drawn;
+use crate::TraceSpec;
+use crate::prelude::*;
 
-use super::sizes::Drawn;
-use super::{Exchange, answer, ask, offer};
-use crate::engine::End;
-use crate::ids::Side;
-use bentpipe_scenario::{ShortFlowsSpec, TraceSpec};
+options! {
+    "short-flows", "short TCP connections that come by a Poisson process";
+    /// Connections that come by a Poisson process, each for one transfer of a size of its own.
+    pub struct ShortFlowsSpec {
+        /// Mean time from one connection's start to the next one's, which is exponentially distributed.
+        #[serde(with = "AboveZero")]
+        pub mean_interval: Span,
+        /// Size of a transfer, or its mean.
+        #[serde(with = "Size::<1, LARGEST>")]
+        pub bytes: u64,
+        /// How sizes are distributed: "constant" (the default), "exponential" or "pareto".
+        #[serde(default)]
+        pub size_distribution: Sizes,
+        /// Shape of the Pareto distribution, above 1; default 1.5.
+        #[serde(default, with = "Above::<1, 1000>")]
+        pub shape: Option<f64>,
+        /// Beside "pareto" the largest size, above `bytes`, which stays the mean; default none.
+        #[serde(default, with = "Size::<2, LARGEST>")]
+        pub largest: Option<u64>,
+        /// Connections, at most.
+        #[serde(with = "Whole::<1, 100_000>")]
+        pub transfers: u32,
+        /// Open no more so long after the start.
+        #[serde(default, with = "AboveZero")]
+        pub duration: Option<Span>,
+        /// Which host opens the connection: "sender" (the default), or "receiver", with a request.
+        #[serde(default)]
+        pub opened_by: Opener,
+        /// Beside "receiver" the size of the request; default "350 B".
+        #[serde(default = "size::<350>", with = "Size::<1, LARGEST>")]
+        pub request: u64,
+    }
+}
 
-pub(crate) struct ShortFlows {
+/// How the sizes of transfers are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizes {
+    /// Each is the same.
+    #[default]
+    Constant,
+    /// Most are below the mean, and few are far above it.
+    Exponential,
+    /// A few carry most of the bytes.
+    Pareto,
+}
+
+impl App for ShortFlowsSpec {
+    fn facts(&self) -> Facts {
+        Facts {
+            ends: true,
+            connections: self.transfers as usize,
+            is_asked_for: self.opened_by == Opener::Receiver,
+            draws: true,
+            ..Facts::default()
+        }
+    }
+
+    fn check(&self, written: &Written<'_>) -> Result<(), Fault> {
+        self.opened_by.check(written)?;
+        let (other, needs) =
+            (self.size_distribution != Sizes::Pareto, "needs size_distribution = \"pareto\"");
+        fitting(written, &[("shape", other, needs), ("largest", other, needs)])?;
+        let (mean, largest) = (Bytes::new(self.bytes), Bytes::new(self.largest.unwrap_or(u64::MAX)));
+        ensure!(largest > mean, fault!("a size above the mean ({mean})", "{largest}").under("largest"));
+        Ok(())
+    }
+
+    fn start<S: Socket>(&self, beginning: &Beginning<'_>) -> Running<S> {
+        let (arrivals, sizes) = (beginning.stream("arrivals"), beginning.stream("sizes"));
+        // What has begun by then is still delivered.
+        let stop = self.duration.map_or(Time::NEVER, |duration| beginning.start + duration);
+        Running::connected(ShortFlows::new(self, beginning.start, stop, arrivals, sizes))
+    }
+}
+
+pub(super) struct ShortFlows {
     /// One a connection, in the order of their starts.
     transfers: Vec<Exchange>,
     /// The size of a request, with which the receiving host opens a connection; none where the sending one does.
@@ -19,12 +92,12 @@ pub(crate) struct ShortFlows {
     closed: Vec<bool>,
     open: usize,
     /// Connections that were opened by the last call.
-    pub(super) opened: Range<usize>,
+    opened: Range<usize>,
 }
 
 impl ShortFlows {
     /// The transfers that begin before `stop`; their times and their sizes come from streams of their own.
-    pub(crate) fn new(
+    pub(super) fn new(
         spec: &ShortFlowsSpec,
         start: Time,
         stop: Time,
@@ -38,18 +111,15 @@ impl ShortFlows {
         });
         let transfers: Vec<_> = arrivals
             .take(spec.transfers as usize)
-            .map(|start| Exchange { start, response: None, size: drawn.draw(&mut sizes) })
+            .map(|start| Exchange::begun(start, drawn.draw(&mut sizes)))
             .collect();
         ShortFlows::of(transfers, spec.opened_by.asks(spec.request))
     }
 
     /// The transfers of a trace.
-    pub(crate) fn replay(spec: &TraceSpec, start: Time) -> ShortFlows {
-        let transfers = spec.trace.iter().map(|transfer| Exchange {
-            start: start + transfer.at,
-            response: None,
-            size: transfer.bytes,
-        });
+    pub(super) fn replay(spec: &TraceSpec, start: Time) -> ShortFlows {
+        let transfers =
+            spec.trace.iter().map(|transfer| Exchange::begun(start + transfer.at, transfer.bytes));
         ShortFlows::of(transfers.collect(), spec.opened_by.asks(spec.request))
     }
 
@@ -57,8 +127,16 @@ impl ShortFlows {
         ShortFlows { request, closed: vec![false; transfers.len()], transfers, open: 0, opened: 0..0 }
     }
 
+    /// Whether nothing is open and nothing to come.
+    fn idle(&self) -> bool {
+        self.open == 0 && self.opened.end == self.transfers.len()
+    }
+}
+
+/// The sending host opens the connections, or the receiving one with a request; the sending host closes them.
+impl<S: Socket> Program<S> for ShortFlows {
     /// Opens the connections that are due.
-    pub(super) fn on_time(&mut self, now: Time, pairs: &mut [[End; 2]]) {
+    fn on_time(&mut self, now: Time, pairs: &mut [Pair<S>]) {
         let first = self.opened.end;
         let due = self.transfers[first..].iter().take_while(|transfer| transfer.start <= now).count();
         self.opened = first..first + due;
@@ -76,23 +154,26 @@ impl ShortFlows {
     }
 
     /// When the next connection is due.
-    pub(super) fn next_time(&self) -> Time {
+    fn next_time(&self) -> Time {
         self.transfers.get(self.opened.end).map_or(Time::NEVER, |transfer| transfer.start)
     }
 
-    /// New data was read at an end of connection `number`.
-    pub(super) fn on_data(&mut self, now: Time, number: usize, side: Side, [data, back]: &mut [End; 2]) {
-        let transfer = &mut self.transfers[number];
+    fn called(&self) -> Option<Range<usize>> {
+        Some(self.opened.clone())
+    }
+
+    fn on_data(&mut self, now: Time, number: usize, side: Side, _: u64, pairs: &mut [Pair<S>]) -> Due {
+        let (transfer, [data, back]) = (&mut self.transfers[number], &mut pairs[number]);
         if let (Side::Data, Some(request)) = (side, self.request) {
             answer(data, request, transfer.size);
         }
         if side == Side::Back && back.delivered() == transfer.size {
-            transfer.response = Some(now.since(transfer.start));
+            transfer.end(now);
         }
+        Due::default()
     }
 
-    /// An end of connection `number` is closed or in TIME-WAIT: whether the flow is over.
-    pub(super) fn on_closed(&mut self, number: usize, side: Side, failed: bool) -> bool {
+    fn on_closed(&mut self, _: Time, number: usize, side: Side, failed: bool) -> bool {
         let over = side == Side::Data || (self.request.is_some() && failed);
         if over && !std::mem::replace(&mut self.closed[number], true) {
             self.open -= 1;
@@ -101,16 +182,15 @@ impl ShortFlows {
     }
 
     /// The transfers that have begun.
-    pub(super) fn started(&self) -> &[Exchange] {
+    fn exchanges(&self) -> &[Exchange] {
         &self.transfers[..self.opened.end]
     }
 
-    /// Whether nothing is open and nothing to come.
-    pub(super) fn idle(&self) -> bool {
-        self.open == 0 && self.opened.end == self.transfers.len()
+    fn is_idle(&self) -> bool {
+        self.idle()
     }
 
-    pub(super) fn complete(&self) -> bool {
+    fn complete(&self, _: &[Pair<S>]) -> bool {
         self.transfers.iter().all(|transfer| transfer.response.is_some())
     }
 }
@@ -118,7 +198,6 @@ impl ShortFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bentpipe_scenario::{Opener, Sizes};
 
     fn flows(distribution: Sizes, seed: u64, stop: Time) -> ShortFlows {
         let spec = ShortFlowsSpec {

@@ -2,7 +2,7 @@
 
 use bentpipe_path::Stream;
 
-use bentpipe_scenario::{ShortFlowsSpec, Sizes};
+use crate::{ShortFlowsSpec, Sizes};
 
 /// No sum of sizes overflows.
 const LARGEST: f64 = 1e12;

@@ -1,11 +1,8 @@
-//! One direction of a telephone call: frames of speech in talk spurts, what the receiver could play of them, and how good that
-//! is by the E-model (ITU-T G.107).
+//! A telephone call: frames of speech in talk spurts, what the receiver could play of them, and how good that is by the E-model
+//! (ITU-T G.107).
 
-use bentpipe_path::Stream;
-use bentpipe_units::{Span, Time};
-
-use super::udp::{Frame, Source, Udp};
-use bentpipe_scenario::VoipSpec;
+use crate::prelude::*;
+use crate::users::CallResult;
 
 /// From one frame of speech to the next.
 const FRAME: Span = Span::from_millis(20);
@@ -13,7 +10,113 @@ const FRAME: Span = Span::from_millis(20);
 /// Bytes of the header of RTP (RFC 3550).
 const RTP_HEADER: u64 = 12;
 
-pub(crate) struct Voip {
+options! {
+    "voip", "one direction of a telephone call over UDP, and how good it is (E-model)", also ["rtp", "phone", "call"];
+    /// One direction of a telephone call: a frame of speech every 20 ms as an RTP packet, in talk spurts. The receiver plays each
+    /// packet at a fixed delay, and has lost what comes later.
+    pub struct VoipSpec {
+        /// How speech is coded: "g711" (the default), 64 kbit/s, or "opus", at `bit_rate`.
+        pub codec: Codec = Codec::G711,
+        /// Bit rate of Opus, from 6 to 510 kbit/s; default "24 kbit/s".
+        pub bit_rate: Option<Rate> = None,
+        /// Whether the receiver of G.711 conceals lost packets; default true. A decoder of Opus always does.
+        pub concealment: bool = true,
+        /// Equipment impairment factor Ie of the codec (ITU-T G.113); default 0, which for Opus is inferred.
+        #[serde(with = "Number::<0, 95>")]
+        pub equipment_impairment: f64 = 0.0,
+        /// Packet-loss robustness factor Bpl of the codec; default 25.1 for G.711 with concealment and 4.3 without (ITU-T G.113
+        /// appendix I), and 19 for Opus, which is inferred: the value of G.729A.
+        #[serde(with = "Number::<1, 1000>")]
+        pub loss_robustness: Option<f64> = None,
+        /// Send nothing in pauses; default true. Otherwise a packet leaves every 20 ms.
+        pub silence_suppression: bool = true,
+        /// Mean length of a talk spurt; default "1.004 s" (ITU-T P.59).
+        #[serde(with = "AboveZero")]
+        pub spurt: Span = Span::from_millis(1004),
+        /// Mean length of a pause; default "1.587 s" (ITU-T P.59).
+        #[serde(with = "AboveZero")]
+        pub pause: Span = Span::from_millis(1587),
+        /// How long the receiver holds the packet that comes first, and with it how much longer than this one a packet may take;
+        /// default "60 ms".
+        pub jitter_buffer: Span = Span::from_millis(60),
+        /// Stop so long after the start.
+        #[serde(with = "AboveZero")]
+        pub duration: Option<Span> = None,
+    }
+}
+
+/// How speech is coded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Codec {
+    /// Each sample by itself.
+    #[default]
+    G711,
+    /// RFC 6716.
+    Opus,
+}
+
+impl VoipSpec {
+    /// What speech is coded to.
+    fn coded(&self) -> Rate {
+        match self.codec {
+            Codec::G711 => Rate::from_bps(64_000),
+            Codec::Opus => self.bit_rate.unwrap_or(Rate::from_bps(24_000)),
+        }
+    }
+
+    /// How long the coder waits for speech behind the frame that it codes: 5 ms to shape noise and 1.5 ms to resample (RFC 6716,
+    /// section 2).
+    fn look_ahead(&self) -> Span {
+        match self.codec {
+            Codec::G711 => Span::ZERO,
+            Codec::Opus => Span::from_nanos(6_500_000),
+        }
+    }
+
+    /// The packet-loss robustness factor Bpl.
+    fn robustness(&self) -> f64 {
+        self.loss_robustness.unwrap_or(match (self.codec, self.concealment) {
+            (Codec::G711, true) => 25.1,
+            (Codec::G711, false) => 4.3,
+            (Codec::Opus, _) => 19.0,
+        })
+    }
+}
+
+impl App for VoipSpec {
+    fn facts(&self) -> Facts {
+        Facts {
+            duration: self.duration,
+            ends: self.duration.is_some(),
+            draws: self.silence_suppression,
+            ..Facts::default()
+        }
+    }
+
+    fn check(&self, written: &Written<'_>) -> Result<(), Fault> {
+        let steady = !self.silence_suppression;
+        let rules = &[
+            ("bit_rate", self.codec != Codec::Opus, "needs codec = \"opus\""),
+            ("concealment", self.codec != Codec::G711, "needs codec = \"g711\""),
+            ("spurt", steady, "needs silence_suppression = true"),
+            ("pause", steady, "needs silence_suppression = true"),
+        ];
+        fitting(written, rules)?;
+        let rate = self.coded();
+        let fits = (6_000..=510_000).contains(&rate.as_bps());
+        ensure!(fits, fault!("6 to 510 kbit/s", "{rate}").under("bit_rate"));
+        Ok(())
+    }
+
+    fn sends(&self, beginning: &Beginning<'_>) -> Option<Datagrams> {
+        let voip = Voip::new(self, beginning.start, beginning.stream("speech"));
+        let packet = voip.packet as u32;
+        Some(Datagrams::new(voip, packet, beginning.stop))
+    }
+}
+
+struct Voip {
     spec: VoipSpec,
     start: Time,
     stream: Stream,
@@ -38,33 +141,24 @@ struct Sent {
 
 /// What became of a call's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Call {
-    pub(crate) sent: u64,
-    pub(crate) lost: u64,
-    pub(crate) late: u64,
+struct Call {
+    sent: u64,
+    lost: u64,
+    late: u64,
     /// Times that one or more packets in a row were not played.
-    pub(crate) bursts: u64,
+    bursts: u64,
     /// From the mouth to the ear; none when nothing has arrived.
-    pub(crate) delay: Option<Span>,
+    delay: Option<Span>,
 }
 
 impl Voip {
-    /// A call until `stop`, as datagrams.
-    pub(crate) fn udp(spec: &VoipSpec, start: Time, stop: Time, stream: Stream) -> Udp {
-        let voip = Voip::new(spec, start, stream);
-        let packet = voip.packet as u32;
-        Udp::new(voip, packet, stop)
-    }
-
     /// A call whose spurts and pauses `stream` decides. It begins with a spurt.
     fn new(spec: &VoipSpec, start: Time, stream: Stream) -> Voip {
-        let bits = u128::from(spec.coded().as_bps()) * u128::from(FRAME.as_nanos());
-        let speech = u64::try_from((bits + 4_000_000_000) / 8_000_000_000).unwrap_or(u64::MAX);
         let mut voip = Voip {
             spec: *spec,
             start,
             stream,
-            packet: speech + RTP_HEADER,
+            packet: bytes_in(spec.coded(), FRAME) + RTP_HEADER,
             frame: 0,
             spurt: [start, Time::NEVER],
             packets: Vec::new(),
@@ -81,7 +175,7 @@ impl Voip {
     }
 
     /// What became of the packets that were sent from `from` on, when of all so many were sent and so many were lost.
-    pub(crate) fn call(&self, sent: u64, lost: u64, from: Time) -> Call {
+    fn call(&self, sent: u64, lost: u64, from: Time) -> Call {
         let packets = &self.packets[..sent as usize];
         let missing = packets.iter().filter(|packet| packet.arrived == Time::NEVER).count() as u64;
         // The last ones of those that have not arrived are under way.
@@ -112,7 +206,7 @@ impl Voip {
     }
 
     /// The transmission rating R of a call.
-    pub(crate) fn rating(&self, call: &Call) -> Option<f64> {
+    fn rating(&self, call: &Call) -> Option<f64> {
         let impairment = self.spec.equipment_impairment;
         let robustness = self.spec.robustness();
         let quality = effective_impairment(impairment, robustness, call.loss()?, call.burst_ratio());
@@ -122,7 +216,7 @@ impl Voip {
 
 impl Source for Voip {
     /// A frame is sent if a part of it is speech.
-    fn next_frame(&mut self) -> Frame {
+    fn next_frame(&mut self) -> Option<Frame> {
         let mut at = self.start + FRAME * self.frame;
         while self.spurt[1] <= at {
             let begin = self.spurt[1] + self.draw(self.spec.pause);
@@ -133,7 +227,7 @@ impl Source for Voip {
         }
         self.frame += 1;
         self.packets.push(Sent { at, arrived: Time::NEVER });
-        Frame { at, bytes: self.packet }
+        Some(Frame { at, bytes: self.packet })
     }
 
     fn on_delivery(&mut self, now: Time, offset: u64) {
@@ -141,17 +235,33 @@ impl Source for Voip {
         packet.arrived = packet.arrived.min(now);
         self.first_delay.get_or_insert(now.since(packet.at));
     }
+
+    fn tell(&self, users: &mut Users, flow: &str, sent: u64, lost: u64, from: Time) {
+        let call = self.call(sent, lost, from);
+        let rating = self.rating(&call);
+        users.calls.push(CallResult {
+            name: flow.to_owned(),
+            packets_sent: call.sent,
+            packets_lost: call.lost,
+            packets_late: call.late,
+            loss: call.loss(),
+            burst_ratio: call.burst_ratio(),
+            mouth_to_ear_s: call.delay.map(Span::as_secs),
+            rating,
+            mos: rating.map(opinion),
+        });
+    }
 }
 
 impl Call {
     /// The share of the packets that were not played; none when none was sent.
-    pub(crate) fn loss(&self) -> Option<f64> {
+    fn loss(&self) -> Option<f64> {
         (self.sent > 0).then(|| (self.lost + self.late) as f64 / self.sent as f64)
     }
 
     /// The mean length of a burst of losses over what it is where each packet is lost by itself, 1 / (1 − loss); none without a
     /// loss.
-    pub(crate) fn burst_ratio(&self) -> Option<f64> {
+    fn burst_ratio(&self) -> Option<f64> {
         let length = (self.lost + self.late) as f64 / self.bursts as f64;
         (self.bursts > 0).then(|| length * (1.0 - self.loss().unwrap_or_default()))
     }
@@ -183,7 +293,7 @@ fn effective_impairment(impairment: f64, robustness: f64, loss: f64, burst_ratio
 }
 
 /// The mean opinion score that listeners would give to a call of this rating (G.107, annex B).
-pub(crate) fn opinion(rating: f64) -> f64 {
+fn opinion(rating: f64) -> f64 {
     match rating {
         ..=0.0 => 1.0,
         100.0.. => 4.5,
@@ -201,7 +311,7 @@ mod tests {
 
     fn call(spec: VoipSpec, seconds: f64, seed: u64) -> Voip {
         let mut voip = Voip::new(&spec, Time::ZERO, Stream::derive(seed, "call"));
-        while voip.next_frame().at < Time::ZERO + Span::from_secs(seconds) {}
+        while voip.next_frame().is_some_and(|frame| frame.at < Time::ZERO + Span::from_secs(seconds)) {}
         voip.packets.pop();
         voip
     }

@@ -5,7 +5,8 @@ use bentpipe_units::Time;
 
 use crate::engine::End;
 use crate::ids::FlowId;
-use bentpipe_scenario::RelaySpec;
+use bentpipe_apps::AppSpec;
+use bentpipe_scenario::FlowSpec;
 
 /// The buffers of a relay, one a connection, and how far the data has come.
 ///
@@ -135,11 +136,12 @@ impl Joined {
 }
 
 impl Relay {
-    /// Empty buffers.
-    pub(crate) fn new(upstream: FlowId, spec: &RelaySpec) -> Relay {
+    /// The relay of a flow that is one, with empty buffers.
+    pub(crate) fn new(flow: &FlowSpec) -> Relay {
+        let AppSpec::Relay(spec) = &flow.app else { unreachable!("a relay alone runs as one") };
         let crash = spec.crash.map_or(Time::NEVER, |at| Time::ZERO + at);
         Relay {
-            upstream,
+            upstream: FlowId(flow.upstream.unwrap_or_default() as u32),
             asked: spec.carried.asked,
             size: spec.buffer,
             connections: vec![Joined::default(); spec.carried.connections],
@@ -154,7 +156,7 @@ impl Relay {
     }
 
     /// The relay is there, from the start of its flow on.
-    pub(super) fn listen(&self, pairs: &mut [[End; 2]]) {
+    pub(crate) fn listen(&self, pairs: &mut [[End; 2]]) {
         for [data, back] in pairs {
             let end = if self.asked { data } else { back };
             end.tcp.listen();

@@ -1,6 +1,8 @@
 //! Relays between two connections.
 
-use super::prelude::*;
+use bentpipe_units::registry::Named;
+
+use crate::prelude::*;
 
 /// A node that sends on what another flow brings to it: two TCP connections with a bounded buffer between them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -38,23 +40,22 @@ impl Default for Carried {
     }
 }
 
-impl App for RelaySpec {
+impl Named for RelaySpec {
     const NAME: &'static str = "relay";
     const SUMMARY: &'static str =
         "what another flow brings to a node, carried on over a TCP connection of its own";
     const ALSO: &'static [&'static str] = &["pep", "split", "split-tcp"];
-    const NO_DELAY: bool = true;
+}
 
-    /// With the flow whose data it is, of which the same is asked.
-    fn ends(&self) -> bool {
-        true
-    }
-
-    fn connections(&self) -> usize {
-        self.carried.connections
-    }
-
-    fn is_asked_for(&self) -> bool {
-        self.carried.asked
+impl App for RelaySpec {
+    /// It ends with the flow whose data it is, of which the same is asked.
+    fn facts(&self) -> Facts {
+        Facts {
+            ends: true,
+            connections: self.carried.connections,
+            is_asked_for: self.carried.asked,
+            sets_no_delay: true,
+            ..Facts::default()
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Transfers of a trace.
 
+use bentpipe_units::registry::Named;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::prelude::*;
+use crate::prelude::*;
+use crate::short_flows::ShortFlows;
 
 /// Connections at the times of a trace, each for one transfer of a size that it says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -44,13 +46,23 @@ fn trace_or_file(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-impl App for TraceSpec {
+impl Named for TraceSpec {
     const NAME: &'static str = "trace";
     const SUMMARY: &'static str = "TCP connections at the times of a trace, each for one transfer";
     const ALSO: &'static [&'static str] = &["replay"];
-    const RELAYED: bool = false;
+}
 
-    fn check(&self, written: &Node) -> Result<(), Fault> {
+impl App for TraceSpec {
+    fn facts(&self) -> Facts {
+        Facts {
+            ends: true,
+            connections: self.trace.len(),
+            is_asked_for: self.opened_by == Opener::Receiver,
+            ..Facts::default()
+        }
+    }
+
+    fn check(&self, written: &Written<'_>) -> Result<(), Fault> {
         self.opened_by.check(written)?;
         let found = self.trace.len();
         let many = || fault!("1 to {MOST_TRANSFERS} transfers", "{found}").under("trace");
@@ -63,15 +75,7 @@ impl App for TraceSpec {
         Ok(())
     }
 
-    fn ends(&self) -> bool {
-        true
-    }
-
-    fn connections(&self) -> usize {
-        self.trace.len()
-    }
-
-    fn is_asked_for(&self) -> bool {
-        self.opened_by == Opener::Receiver
+    fn start<S: Socket>(&self, beginning: &Beginning<'_>) -> Running<S> {
+        Running::connected(ShortFlows::replay(self, beginning.start))
     }
 }

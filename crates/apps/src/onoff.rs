@@ -1,13 +1,67 @@
 //! Writes at a constant rate during on periods, and nothing during off periods; both are of Pareto-distributed lengths.
 
-use bentpipe_path::Stream;
-use bentpipe_units::{Span, Time};
+use crate::prelude::*;
 
-use super::udp::elapsed;
-use bentpipe_scenario::{Begins, OnOffSpec};
+options! {
+    "onoff", "writes over TCP at a constant rate during Pareto-distributed on periods";
+    /// Writes at a constant rate during on periods, and nothing during off periods: each of a Pareto-distributed length. Over
+    /// one connection.
+    pub struct OnOffSpec {
+        /// Bytes written, over the time of on periods.
+        pub rate: Rate,
+        /// Bytes of a write; default "1000 B".
+        #[serde(default = "small::<1000>", with = "Size::<1, DATAGRAM>")]
+        pub packet: u32,
+        /// Mean length of an on period; default "160 ms".
+        #[serde(default = "ms::<160>", with = "AboveZero")]
+        pub mean_on: Span,
+        /// Mean length of an off period; default "160 ms".
+        #[serde(default = "ms::<160>")]
+        pub mean_off: Span,
+        /// Shape of the Pareto distributions of both, above 1; default 1.5.
+        #[serde(default = "usual_shape", with = "Above::<1, 1000>")]
+        pub shape: f64,
+        /// What it starts in: "equilibrium" (the default), some moment of a period, on or off, or "on", the beginning of an on period.
+        #[serde(default)]
+        pub begins: Begins,
+        /// Stop so long after the start.
+        #[serde(default, with = "AboveZero")]
+        pub duration: Option<Span>,
+    }
+}
+
+/// What periods of on and off start in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Begins {
+    /// Some moment of one that began long ago.
+    #[default]
+    Equilibrium,
+    /// The beginning of an on period.
+    On,
+}
+
+fn usual_shape() -> f64 {
+    1.5
+}
+
+impl App for OnOffSpec {
+    fn facts(&self) -> Facts {
+        Facts { duration: self.duration, ends: self.duration.is_some(), draws: true, ..Facts::default() }
+    }
+
+    fn sends(&self, beginning: &Beginning<'_>) -> Option<Datagrams> {
+        let writes = OnOff::new(self, beginning.start, beginning.stream("onoff"));
+        Some(Datagrams::new(writes, self.packet, beginning.stop))
+    }
+
+    fn start<S: Socket>(&self, beginning: &Beginning<'_>) -> Running<S> {
+        Running::connected(OnOff::new(self, beginning.start, beginning.stream("onoff")))
+    }
+}
 
 /// When the application writes next, and what.
-pub(crate) struct OnOff {
+struct OnOff {
     spec: OnOffSpec,
     stream: Stream,
     /// The on period that was drawn last.
@@ -18,10 +72,11 @@ pub(crate) struct OnOff {
     written: u64,
     /// When the next write is due.
     next: Time,
+    opened: bool,
 }
 
 impl OnOff {
-    pub(crate) fn new(spec: &OnOffSpec, start: Time, mut stream: Stream) -> OnOff {
+    fn new(spec: &OnOffSpec, start: Time, mut stream: Stream) -> OnOff {
         let mut on_start = start;
         let mut length: fn(Span, f64, &mut Stream) -> Span = pareto;
         if spec.begins == Begins::Equilibrium {
@@ -39,18 +94,14 @@ impl OnOff {
             on_before: Span::ZERO,
             written: 0,
             next: start,
+            opened: false,
         };
         onoff.turn_to_next_write();
         onoff
     }
 
-    /// When the application writes next.
-    pub(crate) fn next_time(&self) -> Time {
-        self.next
-    }
-
     /// Bytes that the application writes by `now`.
-    pub(crate) fn poll(&mut self, now: Time) -> u64 {
+    fn poll(&mut self, now: Time) -> u64 {
         let mut bytes = 0;
         while self.next <= now {
             bytes += u64::from(self.spec.packet);
@@ -95,10 +146,49 @@ fn rest_of_pareto(mean: Span, shape: f64, stream: &mut Stream) -> Span {
     Span::from_secs(rest.min(LONGEST_S))
 }
 
+impl Source for OnOff {
+    fn next_frame(&mut self) -> Option<Frame> {
+        let at = self.next;
+        Some(Frame { at, bytes: self.poll(at) })
+    }
+}
+
+/// The sending host opens the connection and closes it.
+impl<S: Socket> Program<S> for OnOff {
+    fn on_time(&mut self, now: Time, pairs: &mut [Pair<S>]) {
+        let [[data, back]] = pairs else { return };
+        if !std::mem::replace(&mut self.opened, true) {
+            back.listen();
+            data.connect();
+        }
+        data.write(self.poll(now));
+    }
+
+    /// What was written by then is still delivered.
+    fn on_stop(&mut self, _: Time, pairs: &mut [Pair<S>]) {
+        self.next = Time::NEVER;
+        pairs.iter_mut().for_each(|[data, _]| data.close(false));
+    }
+
+    fn next_time(&self) -> Time {
+        self.next
+    }
+
+    fn attends(&self, _: Side) -> bool {
+        false
+    }
+
+    fn on_closed(&mut self, _: Time, _: usize, side: Side, _: bool) -> bool {
+        side == Side::Data
+    }
+
+    fn complete(&self, pairs: &[Pair<S>]) -> bool {
+        pairs.first().is_some_and(|[_, back]| back.finished())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use bentpipe_units::Rate;
-
     use super::*;
 
     fn spec(shape: f64) -> OnOffSpec {
@@ -121,8 +211,8 @@ mod tests {
     fn the_long_run_has_the_rate_times_the_share_of_on_time() {
         let mut onoff = OnOff::new(&spec(3.0), Time::ZERO, Stream::derive(1, "web"));
         let mut bytes = 0;
-        while onoff.next_time() < Time::ZERO + Span::from_secs(5000.0) {
-            bytes += onoff.poll(onoff.next_time());
+        while onoff.next < Time::ZERO + Span::from_secs(5000.0) {
+            bytes += onoff.poll(onoff.next);
         }
         let rate = bytes as f64 * 8.0 / 5000.0;
         assert!((rate - 1e6 / 3.0).abs() < 0.03 * 1e6 / 3.0, "{rate}");
@@ -182,12 +272,12 @@ mod tests {
     fn writes_within_an_on_period_are_a_packet_time_apart() {
         let mut onoff = OnOff::new(&from_on(1.5), Time::ZERO, Stream::derive(3, "web"));
         let mut apart = Vec::new();
-        let mut last = onoff.next_time();
+        let mut last = onoff.next;
         assert_eq!(last, Time::ZERO + Span::from_millis(8));
         for _ in 0..1000 {
             assert_eq!(onoff.poll(last), 1000);
-            apart.push(onoff.next_time().since(last));
-            last = onoff.next_time();
+            apart.push(onoff.next.since(last));
+            last = onoff.next;
         }
         let together = apart.iter().filter(|span| **span == Span::from_millis(8)).count();
         assert!(apart.iter().all(|span| *span >= Span::from_millis(8)));
