@@ -18,7 +18,7 @@ LOOP = "Engine::run_until"
 # The first that matches a function's name, or the loop's and a file, has it.
 ROOMS = (
     ("calendars", r"net::calendar|net/src/calendar"),
-    ("links: queue and ring", rf"{LOOP} .*/crates/(net|path)/|Network<|bentpipe_path::|net::(store|routes)"),
+    ("links: queue and ring", rf"{LOOP} .*/crates/(net|path)/|Network<|go_ahead|bentpipe_(path|net)::"),
     ("ends: header prediction", rf"{LOOP} .*/(crates/tcp/|hosts.rs|end.rs|apps/|packet.rs)|engine::hosts"),
     ("loop", rf"{LOOP}|Engine::call$"),
     ("controls, slow start", r"bentpipe_tcp::(control|slow_start)"),
