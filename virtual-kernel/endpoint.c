@@ -62,8 +62,8 @@ struct end {
 	int listening, socket;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint64_t to_write;
-	int closes, is_open;
+	uint64_t *writes; /* of each that was asked for, the bytes that are left */
+	int count, room, closes, is_open;
 };
 
 static struct end *ends[1 << 17];
@@ -286,11 +286,11 @@ static void *writes(void *argument)
 
 	for (;;) {
 		pthread_mutex_lock(&end->lock);
-		while (!end->is_open || (!end->to_write && !end->closes))
+		while (!end->is_open || (!end->count && !end->closes))
 			pthread_cond_wait(&end->changed, &end->lock);
-		count = end->to_write < most ? end->to_write : most;
-		if (end->to_write < MOST)
-			end->to_write -= count;
+		count = !end->count ? 0 : end->writes[0] < most ? end->writes[0] : most;
+		if (count && end->writes[0] < MOST && !(end->writes[0] -= count))
+			memmove(end->writes, end->writes + 1, --end->count * sizeof *end->writes);
 		pthread_mutex_unlock(&end->lock);
 		if (!count) {
 			shutdown(end->socket, SHUT_WR);
@@ -303,6 +303,17 @@ static void *writes(void *argument)
 			if ((sent = send(end->socket, zeros, count, MSG_NOSIGNAL)) <= 0)
 				return 0;
 	}
+}
+
+static void write_more(struct end *end, uint64_t bytes)
+{
+	if (end->count == end->room) {
+		end->room = 2 * end->room + 4;
+		end->writes = realloc(end->writes, end->room * sizeof *end->writes);
+		if (!end->writes)
+			fail("memory");
+	}
+	end->writes[end->count++] = bytes;
 }
 
 static void begin(void *(*what)(void *), struct end *end)
@@ -384,9 +395,9 @@ int main(void)
 		else if (order.kind == CLOSE) {
 			end->closes = 1;
 			if (order.flags & DISCARDS)
-				end->to_write = 0;
-		} else
-			end->to_write = order.value >= MOST ? MOST : end->to_write + order.value;
+				end->count = 0;
+		} else if (order.value)
+			write_more(end, order.value < MOST ? order.value : MOST);
 		pthread_cond_signal(&end->changed);
 		pthread_mutex_unlock(&end->lock);
 	}

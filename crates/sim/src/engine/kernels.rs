@@ -158,8 +158,8 @@ impl Engine {
         if let Some(socket) = opens {
             self.ask(id, Ask::Open(&socket));
         }
-        if writes > 0 {
-            self.ask(id, Ask::Write(writes));
+        for bytes in writes {
+            self.ask(id, Ask::Write(bytes));
         }
         if let Some(discard) = closes {
             self.ask(id, Ask::Close { discard });

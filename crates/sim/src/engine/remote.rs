@@ -14,8 +14,8 @@ pub(crate) struct Remote {
     pub(super) socket: Socket,
     /// Whether it is still to be opened.
     pub(super) opens: bool,
-    /// Bytes that are still to be asked for.
-    pub(super) writes: u64,
+    /// Bytes of each write that is still to be asked for.
+    pub(super) writes: Vec<u64>,
     /// Whether closing is still to be asked for, and whether that discards.
     pub(super) closes: Option<bool>,
     pub(super) state: State,
@@ -38,7 +38,7 @@ impl Remote {
             kernel,
             socket,
             opens: false,
-            writes: 0,
+            writes: Vec::new(),
             closes: None,
             state: State::Closed,
             ended: false,
@@ -57,7 +57,7 @@ impl Remote {
     }
 
     pub(super) fn write(&mut self, bytes: u64) {
-        self.writes = self.writes.saturating_add(bytes);
+        self.writes.push(bytes);
     }
 
     pub(super) fn close(&mut self, discard: bool) {
