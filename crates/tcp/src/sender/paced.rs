@@ -7,11 +7,13 @@ use super::{Incoming, Outgoing, Sender};
 use crate::{Flags, Spacing};
 
 impl Sender {
-    /// Whether pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
+    /// Whether the control's pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
     ///
     /// What was sent again and is outstanding may be the newest that is delivered, which a recovery may have to know.
     pub(super) fn paces_plainly(&self) -> bool {
-        self.record.is_untouched() && self.recovery.next_timeout() == Time::NEVER
+        self.window.spacing == Spacing::Off
+            && self.record.is_untouched()
+            && self.recovery.next_timeout() == Time::NEVER
     }
 
     /// An ACK that is not plain, or data is paced.
@@ -71,14 +73,13 @@ impl Sender {
         if self.groups.are_there() && self.ends_group(room.min(rwnd.saturating_sub(flight)), unsent) {
             sent.flags |= Flags::PSH;
         }
-        let (rate, quantum) = self.rate_and_quantum();
+        let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
         self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
     }
 
     /// How fast paced data goes out, in bytes a second, and how much of it at once.
-    #[inline(always)]
     pub(super) fn rate_and_quantum(&self) -> (f64, f64) {
         let w = &self.window;
         match w.spacing {
@@ -88,7 +89,6 @@ impl Sender {
     }
 
     /// The same where segments are spread over a round trip; a slow start that paces may have less go out.
-    #[inline(never)]
     fn spread(&self, rule: Spacing) -> (f64, f64) {
         let w = &self.window;
         let (rate, quantum) = match rule {
