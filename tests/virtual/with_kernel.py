@@ -132,8 +132,8 @@ def test_a_spin_in_a_kernel_of_a_scenario_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "net.toml"
-    text = 'extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nvariant = "linux:reno"\n'
-    file.write_text(text)
+    text = 'extends = "preset:geo"\n[flows.a]\nfrom = "server"\nto = "client"\nbytes = "1 MB"\n'
+    file.write_text(text + 'variant = "linux:reno"\n')
     with_another_program("for (;;);", tmp_path / "cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     result = subprocess.run([str(PROGRAM), "run", str(file)], capture_output=True, text=True, check=False)
