@@ -40,6 +40,8 @@ copybutton_prompt_text = "$ "
 html_theme = "furo"
 # A browser gives a page from a file no other file to read.
 html_show_search_summary = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_title = f"bentpipe {release}"
 html_show_sphinx = False
 html_show_copyright = False
