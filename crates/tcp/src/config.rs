@@ -1,12 +1,16 @@
 //! What one end of a connection is set up with.
 
+mod defaults;
 mod delayed_ack;
 mod growth;
 mod host;
 mod profile;
 mod receive_buffer;
 mod rto;
+mod settings;
 mod spacing;
+mod switch;
+mod window;
 
 use bentpipe_units::Span;
 
@@ -16,6 +20,7 @@ pub use host::{Host, Nagle};
 pub use profile::Profile;
 pub use receive_buffer::{Kernel, ReceiveBuffer};
 pub use rto::{RtoConfig, RtoEstimator};
+pub use settings::Settings;
 pub use spacing::Spacing;
 
 use crate::Chosen;

@@ -17,7 +17,7 @@ pub mod wire;
 pub use bentpipe_units::registry::{Catalogue, Chosen, Named, Scheme};
 pub use config::{
     Config, DelayedAck, Growth, GrowthGate, Host, IdleRestart, Kernel, Nagle, Profile, ReceiveBuffer,
-    RtoConfig, RtoEstimator, Spacing,
+    RtoConfig, RtoEstimator, Settings, Spacing,
 };
 pub use endpoint::{Endpoint, State, Transmit, Written};
 pub use receiver::{Receiver, ReceiverStats};

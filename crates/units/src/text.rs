@@ -33,7 +33,7 @@ pub fn read_text<'de, T: Written, D: Deserializer<'de>>(deserializer: D) -> Resu
 /// "^pattern$")`.
 #[macro_export]
 macro_rules! written_as_text {
-    ($type:ty, $name:literal, $expected:expr, $pattern:literal) => {
+    ($type:ty, $name:literal, $expected:expr, $pattern:expr) => {
         impl $crate::Written for $type {
             const EXPECTED: &'static str = $expected;
         }

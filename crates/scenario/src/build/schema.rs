@@ -9,7 +9,6 @@ use bentpipe_units::registry::Kind;
 use serde_json::{Map, Value, json};
 
 use super::choices::{control_names, names, variants};
-use super::profiles::defaults;
 use crate::keys::ScenarioFile;
 
 /// The JSON Schema of a scenario file that chooses from `catalogue`, for editors and other languages.
@@ -56,7 +55,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
 
 /// Puts what `profile` has beside the keys of `[tcp]`: `"profiles"`, which validators leave alone.
 fn add_defaults(types: &mut Value, profile: Profile) {
-    for (key, value) in defaults(profile) {
+    for (key, value) in profile.defaults() {
         let (table, key) = match key.split_once('.') {
             Some(("rto", key)) => ("RtoFile", key),
             Some(("delayed_ack", key)) => ("DelayedAckFile", key),

@@ -7,18 +7,15 @@ use std::collections::BTreeMap;
 
 use bentpipe_path::gateway::GatewaySpec;
 use bentpipe_path::{ArqSpec, FecSpec, LossSpec, QueueSpec, Schedule};
-use bentpipe_tcp::{GrowthGate, IdleRestart, Profile, RtoEstimator, Spacing};
-use bentpipe_units::bounded::{Above, AboveZero, Size, Whole};
+use bentpipe_tcp::Settings;
+use bentpipe_units::bounded::{Above, AboveZero, Whole};
 use bentpipe_units::registry::Kind;
 use bentpipe_units::{Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{
-    ConstellationFile, Count, DelayedAckFile, GatewayOrNone, GrowthName, InitialWindow, ReceiveBufferFile,
-    Segments, Setting, Ssthresh, StationFile, TraceFile, table_or_file,
-};
+use super::{ConstellationFile, Count, GatewayOrNone, StationFile, TraceFile, table_or_file};
 use crate::model::{InFlight, Routing};
 use bentpipe_apps::ApplicationFactory;
 
@@ -61,7 +58,7 @@ pub(crate) struct ScenarioFile {
     pub(crate) _stations: BTreeMap<String, IgnoredAny>,
     /// TCP settings of every flow.
     #[serde(rename = "tcp")]
-    #[schemars(with = "TcpFile")]
+    #[schemars(with = "Settings")]
     pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
     /// The flows by name.
     #[serde(rename = "flows")]
@@ -118,98 +115,6 @@ pub(crate) struct DirectionFile {
     pub(crate) gateway: Option<GatewaySpec>,
 }
 
-/// Settings of a TCP; what is not set comes from the profile. Beside these stand tables of options, each under the name of the
-/// control, recovery or slow start that has them.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct TcpFile {
-    /// The bundle of defaults; default rfc.
-    pub(crate) profile: Option<Profile>,
-    /// Largest payload of a segment, options not counted, 88 B to 65495 B.
-    // What a 16-bit total length leaves for the payload, and the least that real stacks accept.
-    #[serde(with = "Size::<88, 65_495>")]
-    pub(crate) mss: Option<u64>,
-    /// The window of an empty receiver: bytes or segments, 1 segment to 1 GiB; more than 65535 B needs `window_scaling`. Alone it is fixed;
-    /// beside `receive_buffer` it is the largest.
-    pub(crate) receive_window: Option<Segments>,
-    /// A receive buffer that grows with what the application reads, as Linux's does.
-    pub(crate) receive_buffer: Option<Setting<ReceiveBufferFile>>,
-    /// Offer window scaling (RFC 7323).
-    pub(crate) window_scaling: Option<bool>,
-    /// Offer timestamps (RFC 7323).
-    pub(crate) timestamps: Option<bool>,
-    /// Offer selective acknowledgments (RFC 2018); default with the recoveries sack, sack-1996, sack-linux-2.4 and rack.
-    pub(crate) sack: Option<bool>,
-    /// Report segments that came twice in the first SACK block (RFC 2883).
-    pub(crate) duplicate_sack: Option<bool>,
-    /// Profile linux: segments past a hole share ACKs; default true.
-    pub(crate) sack_compression: Option<bool>,
-    /// Offer explicit congestion notification (RFC 3168).
-    pub(crate) ecn: Option<bool>,
-    /// Initial window, all of which goes out at once: segments, or bytes rounded down to whole segments. "rfc5681": 4 segments with an `mss`
-    /// up to 1095 B, 2 above 2190 B, else 3 (section 3.1). "rfc6928": 10 segments, at most max(14,600 B, two segments).
-    pub(crate) initial_window: Option<InitialWindow>,
-    /// Initial slow-start threshold: bytes, segments or "unlimited". It can stand for what a kernel caches for the destination (the route's
-    /// `ssthresh` metric).
-    pub(crate) initial_ssthresh: Option<Ssthresh>,
-    /// What opens the window.
-    pub(crate) growth: Option<GrowthName>,
-    /// With growth "bytes": segments that one ACK may open the window by in slow start (L of RFC 3465); 1 after a timeout (section 2.3).
-    pub(crate) byte_counting_limit: Option<Whole<1, 1000>>,
-    /// When the receiver acknowledges in-order data; false acknowledges every segment at once.
-    pub(crate) delayed_ack: Option<Setting<DelayedAckFile>>,
-    /// The retransmission timer (RFC 6298).
-    pub(crate) rto: RtoFile,
-    /// Duplicate ACKs that mean a loss.
-    pub(crate) duplicate_threshold: Option<Whole<1, 1000>>,
-    /// Send new data on the first two duplicate ACKs (RFC 3042).
-    pub(crate) limited_transmit: Option<bool>,
-    /// Tahoe and Reno: at most one fast retransmit a window of data (RFC 6582 section 3.2; ns-2's `bugFix_`).
-    pub(crate) recover_guard: Option<bool>,
-    /// What becomes of the window in a pause: true is the profile's rule, or RFC 5681's.
-    pub(crate) restart_after_idle: Option<Setting<IdleRestart>>,
-    /// Open the window only when so much of it is used: true is the profile's rule, or RFC 7661's.
-    pub(crate) grow_only_when_limited: Option<Setting<GrowthGate>>,
-    /// New data waits until so many segments, or a third of the window, or all the rest may go at once, as with TCP segmentation offload
-    /// (`tcp_tso_should_defer`). Paced data also goes by its quantum.
-    pub(crate) burst: Option<Whole<1, 64>>,
-    /// How segments are spread over a round trip, under any control that does not pace by itself: true is "even", and "linux" with that profile.
-    pub(crate) pacing: Option<Setting<Spacing>>,
-    /// Send less than a segment at once (TCP_NODELAY); else it waits while anything is outstanding (Nagle, RFC 896), with the Linux profiles
-    /// while a small segment is (Minshall). True for http, transactions, video and relay unless written.
-    pub(crate) no_delay: Option<bool>,
-    /// Memory for unacknowledged data, of which 82 % is payload: bytes, segments or "unlimited". The application goes on once a third is free.
-    pub(crate) send_buffer: Option<Ssthresh>,
-    /// Timeouts of a SYN before back-off begins.
-    pub(crate) syn_linear_timeouts: Option<Whole<0, 255>>,
-    /// Timeouts in a row that end the connection with an error.
-    pub(crate) max_retransmissions: Option<Whole<0, 255>>,
-    /// How long a closed end remembers the connection (TIME-WAIT).
-    pub(crate) time_wait: Option<Span>,
-    /// Growth below ssthresh, under any control; default standard, with `cubic` "hystart".
-    pub(crate) slow_start: Option<String>,
-}
-
-/// The retransmission timer (RFC 6298).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct RtoFile {
-    /// Before the first sample of the round-trip time.
-    #[serde(with = "AboveZero")]
-    pub(crate) initial: Option<Span>,
-    /// Lower bound.
-    pub(crate) min: Option<Span>,
-    /// Upper bound, also of the backed-off timer.
-    #[serde(with = "AboveZero")]
-    pub(crate) max: Option<Span>,
-    /// Clock tick: the timer expires on a multiple of it.
-    pub(crate) granularity: Option<Span>,
-    /// Lower bound of the variance term, beside the tick.
-    pub(crate) min_variance: Option<Span>,
-    /// How samples make up SRTT and the variance term.
-    pub(crate) estimator: Option<RtoEstimator>,
-}
-
 /// One connection, or `count` of them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -249,11 +154,11 @@ pub(crate) struct FlowFile {
     pub(crate) control: Option<String>,
     /// Settings of this flow over those of [tcp].
     #[serde(default, rename = "tcp")]
-    #[schemars(with = "TcpFile")]
+    #[schemars(with = "Settings")]
     pub(crate) _tcp: BTreeMap<String, IgnoredAny>,
     /// Settings of the receiving host alone, over those of both ends.
     #[serde(default, rename = "receiver_tcp")]
-    #[schemars(with = "TcpFile")]
+    #[schemars(with = "Settings")]
     pub(crate) _receiver_tcp: BTreeMap<String, IgnoredAny>,
 }
 

@@ -10,10 +10,7 @@ mod written;
 pub(crate) use aliases::no_such_scheme;
 pub(crate) use bentpipe_units::keys_of;
 pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
-pub(crate) use file::{ABOUT_TCP, DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile, TcpFile};
+pub(crate) use file::{ABOUT_TCP, DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile};
 pub(crate) use names::{Count, MAX_COPIES};
 pub(crate) use trace::{Between, Format, TraceFile};
-pub(crate) use written::{
-    DelayedAckFile, GatewayOrNone, GrowthName, InitialRule, InitialWindow, ReceiveBufferFile, Segments,
-    Setting, Ssthresh, Unlimited, table_or_file,
-};
+pub(crate) use written::{GatewayOrNone, table_or_file};

@@ -13,58 +13,50 @@ use crate::control::ControlFactory;
 use crate::recovery::RecoveryFactory;
 use crate::slow_start::StandardStartOptions;
 
-/// A named bundle of settings that imitates one stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
+/// Each profile with its name in scenarios and one line for `bentpipe list presets`.
+macro_rules! profiles {
+    ($($(#[doc = $doc:literal])* $profile:ident = $name:literal, $summary:literal;)+) => {
+        /// A named bundle of settings that imitates one stack.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+        pub enum Profile {
+            $($(#[doc = $doc])* #[serde(rename = $name)] $profile,)+
+        }
+
+        impl Profile {
+            /// Every profile there is.
+            pub const ALL: [Profile; [$($name),+].len()] = [$(Profile::$profile),+];
+
+            /// The name used in scenarios.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Profile::$profile => $name,)+
+                }
+            }
+
+            /// One line for `bentpipe list presets`.
+            pub const fn summary(self) -> &'static str {
+                match self {
+                    $(Profile::$profile => $summary,)+
+                }
+            }
+        }
+    };
+}
+
+profiles! {
     /// The plain current RFCs.
-    Rfc,
+    Rfc = "rfc", "the plain current RFCs: byte counting, min RTO 1 s, window scaling, delayed ACK";
     /// ns-2's one-way agents around 2000: windows in packets, every ACK counts one, no limited transmit (ns-2.35 has it on).
-    Ns2,
+    Ns2 = "ns2", "ns-2's one-way agents: growth an ACK, 10 ms tick, min RTO 0.2 s, every segment acknowledged";
     /// OPNET's stack of 2007 as the `adalr` document sets it.
-    Opnet,
+    Opnet = "opnet", "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps";
     /// Linux 2.4.19, whose recovery is `sack-linux-2.4`.
-    #[serde(rename = "linux-2.4")]
-    Linux24,
+    Linux24 = "linux-2.4", "Linux 2.4.19: quick ACKs, timestamps, D-SACK, variance term 200 ms at least; recovery sack-linux-2.4 beside it";
     /// Linux 6.18 with the defaults of its sysctls.
-    Linux,
+    Linux = "linux", "Linux 6.18: cubic over rack, initial window 10, a receive buffer that grows, timestamps, D-SACK, quick ACKs";
 }
 
 impl Profile {
-    /// Every profile there is.
-    pub const ALL: [Profile; 5] =
-        [Profile::Rfc, Profile::Ns2, Profile::Opnet, Profile::Linux24, Profile::Linux];
-
-    /// The name used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Profile::Rfc => "rfc",
-            Profile::Ns2 => "ns2",
-            Profile::Opnet => "opnet",
-            Profile::Linux24 => "linux-2.4",
-            Profile::Linux => "linux",
-        }
-    }
-
-    /// One line for `bentpipe list presets`.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Profile::Rfc => "the plain current RFCs: byte counting, min RTO 1 s, window scaling, delayed ACK",
-            Profile::Ns2 => {
-                "ns-2's one-way agents: growth an ACK, 10 ms tick, min RTO 0.2 s, every segment acknowledged"
-            }
-            Profile::Opnet => {
-                "OPNET 2007: 0.5 s tick, min RTO 1 s, initial window 2, 65,535-byte window, no timestamps"
-            }
-            Profile::Linux24 => {
-                "Linux 2.4.19: quick ACKs, timestamps, D-SACK, variance term 200 ms at least; recovery sack-linux-2.4 beside it"
-            }
-            Profile::Linux => {
-                "Linux 6.18: cubic over rack, initial window 10, a receive buffer that grows, timestamps, D-SACK, quick ACKs"
-            }
-        }
-    }
-
     /// The recovery of a flow that names none.
     pub const fn recovery(self) -> &'static str {
         match self {
@@ -159,17 +151,14 @@ impl Profile {
         match self {
             Profile::Rfc => rfc,
             Profile::Ns2 => Config {
-                window_scaling: true,
                 initial_window: 2,
                 growth: Growth::PerAck,
                 delayed_ack: DelayedAck::OFF,
                 rto: RtoConfig {
                     initial: Span::from_millis(3000),
                     min: Span::from_millis(200),
-                    max: Span::from_millis(60_000),
                     granularity: Span::from_millis(10),
-                    min_variance: Span::ZERO,
-                    estimator: RtoEstimator::Rfc6298,
+                    ..rfc.rto
                 },
                 nagle: Nagle::Off,
                 limited_transmit: false,
@@ -184,11 +173,9 @@ impl Profile {
                 growth: Growth::PerAck,
                 rto: RtoConfig {
                     initial: Span::from_millis(3000),
-                    min: Span::from_millis(1000),
                     max: Span::from_millis(64_000),
                     granularity: Span::from_millis(500),
-                    min_variance: Span::ZERO,
-                    estimator: RtoEstimator::Rfc6298,
+                    ..rfc.rto
                 },
                 nagle: Nagle::Off,
                 limited_transmit: false,
