@@ -11,9 +11,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use bentpipe_units::registry::{self, Chosen, FromOutside, Kind, Named};
-use bentpipe_units::{Bytes, Fault, Rate, fault, quoted, tagged};
-use schemars::JsonSchema;
+use bentpipe_units::registry::Chosen;
+use bentpipe_units::{Bytes, Fault, Rate, fault, quoted};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 
@@ -26,7 +25,7 @@ pub(crate) use fifo::Fifo;
 pub use packets::Packets;
 
 /// A scheme that manages a queue, as its options say it.
-trait Scheme: Named {
+trait Scheme {
     /// The most packets that wait.
     fn limit(&self) -> Packets;
 
@@ -38,6 +37,11 @@ trait Scheme: Named {
     /// Whether the values go together; those that do not, otherwise.
     fn validate(&self) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// Whether it draws random numbers on which a result may depend.
+    fn draws(&self) -> bool {
+        false
     }
 
     /// The queue before a link of this rate. `stream` is for its random numbers alone.
@@ -52,97 +56,48 @@ pub(crate) enum Discipline {
     OnLeaving(Box<dyn Queue>),
 }
 
-/// Every scheme: a line for the schema, a name, and the options in a file of its own in `queue/`, which it declares as a module.
-macro_rules! schemes {
-    ($($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)?) => {
-        $(mod $file;
-        pub use $file::*;)+
-
-        /// How a queue is managed actively; `scheme` chooses.
-        #[derive(Clone, Debug, PartialEq, JsonSchema)]
-        #[schemars(tag = "scheme", rename_all = "kebab-case")]
-        pub enum ActiveSpec {
-            $($(#[doc = $doc])* $name($options),)+
-            /// One from outside.
-            #[schemars(skip)]
-            External(Chosen<dyn QueueFactory>),
-        }
-
-        impl Kind for dyn QueueFactory {
-            type Known = ();
-            type Value = ActiveSpec;
-            const KEY: &'static str = "queue.scheme";
-            const WHAT: &'static str = "a queue";
-            const EXAMPLE: &'static str = TABLE;
-            bentpipe_units::ours!(dyn QueueFactory; $(
-                registry::Scheme::of((), ActiveSpec::$name)
-            ),+);
-        }
-
-        impl ActiveSpec {
-            /// The name that `scheme` has for it.
-            pub fn scheme(&self) -> &str {
-                match self {
-                    $(ActiveSpec::$name(_) => $options::NAME,)+
-                    ActiveSpec::External(external) => external.name(),
-                }
-            }
-
-            /// The most packets that wait.
-            pub fn limit(&self) -> Packets {
-                match self {
-                    $(ActiveSpec::$name(options) => options.limit(),)+
-                    ActiveSpec::External(external) => external.factory().limit(),
-                }
-            }
-
-            fn calm(&self, rate: Rate) -> (u32, u64) {
-                match self {
-                    $(ActiveSpec::$name(options) => options.calm(rate),)+
-                    ActiveSpec::External(external) => (external.factory().limit().0, u64::MAX),
-                }
-            }
-
-            fn validate(&self) -> Result<(), Fault> {
-                match self {
-                    $(ActiveSpec::$name(options) => options.validate(),)+
-                    ActiveSpec::External(_) => Ok(()),
-                }
-            }
-
-            pub(crate) fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
-                match self {
-                    $(ActiveSpec::$name(options) => options.discipline(rate, stream),)+
-                    ActiveSpec::External(external) => {
-                        Discipline::OnLeaving(external.factory().make(rate, stream))
-                    }
-                }
-            }
-        }
-    };
+bentpipe_units::spec! {
+    /// How a queue is managed actively; `scheme` chooses.
+    pub enum ActiveSpec: dyn Scheme;
+    dyn QueueFactory "queue.scheme", "a queue", TABLE;
+    /// Random early detection.
+    Red(RedOptions) in red,
+    /// Random exponential marking.
+    Rem(RemOptions) in rem,
+    /// Controlled delay.
+    Codel(CodelOptions) in codel,
+    /// Fair queueing with controlled delay.
+    FqCodel(FqCodelOptions) in fq_codel,
+    /// Deficit round robin.
+    Drr(DrrOptions) in drr,
+    /// Strict priority.
+    Priority(PriorityOptions) in priority,
 }
 
-tagged!(dyn QueueFactory, ActiveSpec);
+impl ActiveSpec {
+    /// The most packets that wait.
+    pub fn limit(&self) -> Packets {
+        self.options().limit()
+    }
 
-impl FromOutside for dyn QueueFactory {
-    fn value(chosen: Chosen<Self>) -> ActiveSpec {
-        ActiveSpec::External(chosen)
+    pub(crate) fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
+        self.options().discipline(rate, stream)
     }
 }
 
-schemes! {
-    /// Random early detection.
-    Red(red::RedOptions),
-    /// Random exponential marking.
-    Rem(rem::RemOptions),
-    /// Controlled delay.
-    Codel(codel::CodelOptions),
-    /// Fair queueing with controlled delay.
-    FqCodel(fq_codel::FqCodelOptions),
-    /// Deficit round robin.
-    Drr(drr::DrrOptions),
-    /// Strict priority.
-    Priority(priority::PriorityOptions),
+/// One from outside.
+impl Scheme for Chosen<dyn QueueFactory> {
+    fn limit(&self) -> Packets {
+        self.factory().limit()
+    }
+
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn discipline(&self, rate: Rate, stream: Stream) -> Discipline {
+        Discipline::OnLeaving(self.factory().make(rate, stream))
+    }
 }
 
 /// A drop-tail queue, written `"25 packets"`, `"64 KiB"` or `"unlimited"`, or a queue that is managed actively, written as
@@ -183,7 +138,7 @@ impl QueueSpec {
     /// The most that waits before a link of this rate without being dropped or marked: what the scheme of a queue steers to.
     pub fn calm(&self, rate: Rate) -> (u32, u64) {
         match self {
-            QueueSpec::Active(spec) => spec.calm(rate),
+            QueueSpec::Active(spec) => spec.options().calm(rate),
             _ => self.room(),
         }
     }
@@ -191,9 +146,14 @@ impl QueueSpec {
     /// Whether every value is possible; the first that is not, otherwise.
     pub fn validate(&self) -> Result<(), Fault> {
         match self {
-            QueueSpec::Active(spec) => spec.validate(),
+            QueueSpec::Active(spec) => spec.options().validate(),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it draws random numbers on which a result may depend.
+    pub fn draws(&self) -> bool {
+        matches!(self, QueueSpec::Active(spec) if spec.options().draws())
     }
 }
 
@@ -223,7 +183,7 @@ impl fmt::Display for QueueSpec {
             QueueSpec::Unlimited => f.write_str("unlimited"),
             QueueSpec::Packets(n) => Packets(*n).fmt(f),
             QueueSpec::Bytes(n) => Bytes::new(*n).fmt(f),
-            QueueSpec::Active(spec) => write!(f, "{}, {}", spec.scheme(), spec.limit()),
+            QueueSpec::Active(spec) => write!(f, "{}, {}", spec.name(), spec.limit()),
         }
     }
 }
@@ -270,6 +230,8 @@ impl schemars::JsonSchema for QueueSpec {
 
 #[cfg(test)]
 mod tests {
+    use bentpipe_units::registry::Kind;
+
     use super::*;
 
     #[test]
@@ -330,7 +292,7 @@ mod tests {
                 if name == "red" { r#","min":"5 packets","max":"15 packets""# } else { "" }
             );
             let spec: ActiveSpec = serde_json::from_str(&minimal).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!((spec.scheme(), spec.limit()), (name, Packets(50)));
+            assert_eq!((spec.name(), spec.limit()), (name, Packets(50)));
             assert!(!scheme.summary().is_empty());
         }
     }

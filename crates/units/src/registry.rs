@@ -117,6 +117,65 @@ macro_rules! options {
     };
 }
 
+/// Declares what a choice of a kind comes to: the options of one of ours, or one from outside. `spec! { pub enum Spec: dyn Options; dyn
+/// Factory "key", "a kind", EXAMPLE; /// Its line. Variant(Options) in module }`, where [`Chosen`] has `Options` too. The module is
+/// declared.
+#[macro_export]
+macro_rules! spec {
+    (
+        $(#[$meta:meta])* pub enum $spec:ident: dyn $options:ident;
+        dyn $factory:ident $key:literal, $what:literal, $example:expr;
+        $($(#[$about:meta])* $variant:ident($type:ty) $(in $module:ident)?),+ $(,)?
+    ) => {
+        $($(mod $module;
+        pub use $module::*;)?)+
+
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, ::schemars::JsonSchema)]
+        #[schemars(tag = "scheme", rename_all = "kebab-case")]
+        pub enum $spec {
+            $($(#[$about])* $variant($type),)+
+            /// One from outside.
+            #[schemars(skip)]
+            External($crate::registry::Chosen<dyn $factory>),
+        }
+
+        impl $spec {
+            /// The name that `scheme` has for it.
+            pub fn name(&self) -> &str {
+                match self {
+                    $($spec::$variant(_) => <$type as $crate::registry::Named>::NAME,)+
+                    $spec::External(external) => external.name(),
+                }
+            }
+
+            fn options(&self) -> &dyn $options {
+                match self {
+                    $($spec::$variant(options) => options,)+
+                    $spec::External(external) => external,
+                }
+            }
+        }
+
+        impl $crate::registry::Kind for dyn $factory {
+            type Known = ();
+            type Value = $spec;
+            const KEY: &'static str = $key;
+            const WHAT: &'static str = $what;
+            const EXAMPLE: &'static str = $example;
+            $crate::ours!(dyn $factory; $($crate::registry::Scheme::of((), $spec::$variant)),+);
+        }
+
+        impl $crate::registry::FromOutside for dyn $factory {
+            fn value(chosen: $crate::registry::Chosen<Self>) -> $spec {
+                $spec::External(chosen)
+            }
+        }
+
+        $crate::tagged!(dyn $factory, $spec);
+    };
+}
+
 /// A kind whose factories may be options of the type `T`.
 pub trait TakesOptions<T>: Kind<Known = Arc<Self>, Value = Arc<Self>> {
     /// The factory.

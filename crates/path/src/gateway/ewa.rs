@@ -3,11 +3,9 @@
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 
-use super::LinkView;
+use super::{LinkView, Scheme};
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
-};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
 
 window_options! {
     "ewa", "one window for all, from the logarithm of the free buffer";
@@ -38,8 +36,12 @@ window_options! {
 }
 
 impl Scheme for EwaOptions {
-    fn windows(&self) -> Box<dyn Windows> {
-        Box::new(Ewa::new(self))
+    fn common(&self) -> Option<Common> {
+        self.shared()
+    }
+
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        Some(Box::new(Ewa::new(self)))
     }
 }
 

@@ -8,135 +8,88 @@ mod flows;
 mod scheme;
 mod share;
 
-use bentpipe_units::{Bytes, Fault, Rate, Time, tagged};
-use schemars::JsonSchema;
+use bentpipe_units::{Bytes, Fault, Rate, Time};
 
-use bentpipe_units::registry::{self, Chosen, FromOutside, Kind, Named};
 use flows::FlowTable;
-use scheme::{COMMON, Common, PACKET, Ruled, Scheme, Shared, Windows};
+use scheme::{Common, PACKET, Windows};
 
 pub use agent::{Agent, Answer, Emission, Room, Seen, SnoopOptions, SpoofOptions, Verdict};
 pub use flow::Direction;
 pub use scheme::{GatewayFactory, UnknownScale, WindowRule};
 
-/// Every scheme: a line for the schema, a name, and the options. Those that compute windows have a file of their own beside this
-/// one, which it declares as a module.
-macro_rules! schemes {
-    (
-        windows { $($(#[doc = $doc:literal])* $name:ident($file:ident::$options:ident)),+ $(,)? }
-        agents { $($(#[doc = $agent_doc:literal])* $agent:ident($agent_options:ident)),+ $(,)? }
-    ) => {
-        $(mod $file;
-        pub use $file::*;)+
+/// The options of a scheme, and how it comes of them.
+trait Scheme {
+    /// Whether the values go together; those that do not, otherwise.
+    fn validate(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 
-        /// What a gateway does; `scheme` chooses. Some compute what they write into passing packets, agents keep, swallow and send
-        /// packets.
-        #[derive(Clone, Debug, PartialEq, JsonSchema)]
-        #[schemars(tag = "scheme", rename_all = "kebab-case")]
-        pub enum GatewaySpec {
-            $($(#[doc = $doc])* $name($options),)+
-            $($(#[doc = $agent_doc])* $agent($agent_options),)+
-            /// One from outside.
-            #[schemars(skip)]
-            External(Chosen<dyn GatewayFactory>),
-        }
+    /// What the options of those that compute windows have in common.
+    fn common(&self) -> Option<Common> {
+        None
+    }
 
-        impl Kind for dyn GatewayFactory {
-            type Known = ();
-            type Value = GatewaySpec;
-            const KEY: &'static str = "gateway.scheme";
-            const WHAT: &'static str = "a gateway";
-            const EXAMPLE: &'static str = "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }";
-            bentpipe_units::ours!(dyn GatewayFactory;
-                $(registry::Scheme::of((), GatewaySpec::$name),)+
-                $(registry::Scheme::of((), GatewaySpec::$agent)),+
-            );
-        }
+    /// What computes windows, and has seen nothing.
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        None
+    }
 
-        impl GatewaySpec {
-            /// The scheme as scenarios write it.
-            pub fn name(&self) -> &str {
-                match self {
-                    $(GatewaySpec::$name(_) => $options::NAME,)+
-                    $(GatewaySpec::$agent(_) => $agent_options::NAME,)+
-                    GatewaySpec::External(external) => external.name(),
-                }
-            }
-
-            /// Whether the values go together; those that do not, otherwise.
-            pub fn validate(&self) -> Result<(), Fault> {
-                match self {
-                    $(GatewaySpec::$name(options) => options.validate(),)+
-                    $(GatewaySpec::$agent(_) => Ok(()),)+
-                    GatewaySpec::External(_) => Ok(()),
-                }
-            }
-
-            /// What the options of those that compute windows have in common.
-            fn common(&self) -> Option<Common> {
-                match self {
-                    $(GatewaySpec::$name(options) => Some(options.common()),)+
-                    $(GatewaySpec::$agent(_) => None,)+
-                    GatewaySpec::External(_) => Some(COMMON),
-                }
-            }
-
-            fn windows(&self) -> Option<Box<dyn Windows>> {
-                match self {
-                    $(GatewaySpec::$name(options) => Some(options.windows()),)+
-                    $(GatewaySpec::$agent(_) => None,)+
-                    GatewaySpec::External(external) => Some(Box::new(Ruled::new(external.factory()))),
-                }
-            }
-
-            /// The agent that it describes, which has seen nothing; none if it only computes windows.
-            pub fn agent(&self) -> Option<Agent> {
-                match self {
-                    $(GatewaySpec::$name(_) => None,)+
-                    $(GatewaySpec::$agent(options) => Some(options.agent()),)+
-                    GatewaySpec::External(_) => None,
-                }
-            }
-        }
-    };
-}
-
-tagged!(dyn GatewayFactory, GatewaySpec);
-
-impl FromOutside for dyn GatewayFactory {
-    fn value(chosen: Chosen<Self>) -> GatewaySpec {
-        GatewaySpec::External(chosen)
+    /// The agent, which has seen nothing.
+    fn agent(&self) -> Option<Agent> {
+        None
     }
 }
 
-schemes! {
-    windows {
-        /// Shares in proportion to the round-trip times (`xfwa`, equation 1).
-        Xfwa(xfwa::XfwaOptions),
-        /// The same window for all, from the logarithm of the free buffer (EWA).
-        Ewa(ewa::EwaOptions),
-        /// The same window for all, tracked towards a queue length (WINTRAC).
-        Wintrac(wintrac::WintracOptions),
-        /// A router of XCP: changes of throughput for the senders.
-        Xcp(xcp::XcpOptions),
+impl Scheme for SnoopOptions {
+    fn agent(&self) -> Option<Agent> {
+        Some(self.agent())
     }
-    agents {
-        /// Local retransmissions that the sender does not hear of (Snoop).
-        Snoop(SnoopOptions),
-        /// Local acknowledgments and retransmissions (RFC 3135 sections 3.1.2 and 3.1.3).
-        Spoof(SpoofOptions),
+}
+
+impl Scheme for SpoofOptions {
+    fn agent(&self) -> Option<Agent> {
+        Some(self.agent())
     }
+}
+
+bentpipe_units::spec! {
+    /// What a gateway does; `scheme` chooses. Some compute what they write into passing packets, agents keep, swallow and send
+    /// packets.
+    pub enum GatewaySpec: dyn Scheme;
+    dyn GatewayFactory "gateway.scheme", "a gateway", "{ scheme = \"xfwa\", isl_delay = \"20 ms\" }";
+    /// Shares in proportion to the round-trip times (`xfwa`, equation 1).
+    Xfwa(XfwaOptions) in xfwa,
+    /// The same window for all, from the logarithm of the free buffer (EWA).
+    Ewa(EwaOptions) in ewa,
+    /// The same window for all, tracked towards a queue length (WINTRAC).
+    Wintrac(WintracOptions) in wintrac,
+    /// A router of XCP: changes of throughput for the senders.
+    Xcp(XcpOptions) in xcp,
+    /// Local retransmissions that the sender does not hear of (Snoop).
+    Snoop(SnoopOptions),
+    /// Local acknowledgments and retransmissions (RFC 3135 sections 3.1.2 and 3.1.3).
+    Spoof(SpoofOptions),
 }
 
 impl GatewaySpec {
+    /// Whether the values go together; those that do not, otherwise.
+    pub fn validate(&self) -> Result<(), Fault> {
+        self.options().validate()
+    }
+
+    /// The agent that it describes, which has seen nothing; none if it only computes windows.
+    pub fn agent(&self) -> Option<Agent> {
+        self.options().agent()
+    }
+
     /// Length of a packet where the queue is given in packets.
     pub fn packet(&self) -> Bytes {
-        self.common().map_or(PACKET, |common| common.packet)
+        self.options().common().map_or(PACKET, |common| common.packet)
     }
 
     /// Whether it goes by the queue of its link, which must have a limit then.
     pub fn needs_limit(&self) -> bool {
-        self.common().is_some()
+        self.options().common().is_some()
     }
 }
 
@@ -272,10 +225,10 @@ pub struct Gateway {
 impl Gateway {
     /// A gateway that has seen nothing; `spec` has passed [`GatewaySpec::validate`]. None for an agent.
     pub fn new(spec: &GatewaySpec) -> Option<Gateway> {
-        let common = spec.common()?;
+        let common = spec.options().common()?;
         Some(Gateway {
             flows: FlowTable::new(common.max_flows),
-            scheme: spec.windows()?,
+            scheme: spec.options().windows()?,
             unknown_scale: common.unknown_scale,
             least: common.least.get(),
             tally: GatewayStats::default(),

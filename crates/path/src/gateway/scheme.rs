@@ -2,31 +2,14 @@
 
 use std::fmt;
 
-use bentpipe_units::registry::Named;
-use bentpipe_units::{Bytes, Fault, Span, Time};
+use bentpipe_units::registry::Chosen;
+use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::{Demand, LinkView};
-
-/// The options of a scheme, and how it comes of them.
-pub(super) trait Scheme: Named + Shared {
-    /// Whether the values go together; those that do not, otherwise.
-    fn validate(&self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    /// The scheme that has seen nothing.
-    fn windows(&self) -> Box<dyn Windows>;
-}
-
-/// Options that have what every scheme has.
-pub(super) trait Shared {
-    /// What every scheme has.
-    fn common(&self) -> Common;
-}
+use super::{Demand, LinkView, Scheme};
 
 /// As `options!`, for a scheme that writes windows: options that all of them have come behind its own, of which `packet` is one.
 macro_rules! window_options {
@@ -47,10 +30,10 @@ macro_rules! window_options {
             }
         }
 
-        impl Shared for $options {
-            fn common(&self) -> Common {
+        impl $options {
+            fn shared(&self) -> Option<Common> {
                 let $options { packet, least, max_flows, unknown_scale, .. } = *self;
-                Common { packet, least, max_flows, unknown_scale }
+                Some(Common { packet, least, max_flows, unknown_scale })
             }
         }
     };
@@ -108,6 +91,12 @@ pub(super) struct Common {
     pub(super) unknown_scale: UnknownScale,
 }
 
+impl Common {
+    pub(super) fn usual(max_flows: u32) -> Common {
+        Common { packet: PACKET, least: LEAST, max_flows, unknown_scale: UnknownScale::Leave }
+    }
+}
+
 /// What to do about the window scale of a flow whose SYN and SYN/ACK were not both seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -141,22 +130,24 @@ pub trait GatewayFactory: fmt::Debug + Send + Sync {
     }
 }
 
-/// What all of them have of the options of ours.
-pub(super) const COMMON: Common =
-    Common { packet: PACKET, least: LEAST, max_flows: MAX_FLOWS, unknown_scale: UnknownScale::Leave };
+/// One from outside, which has what all of ours have by default.
+impl Scheme for Chosen<dyn GatewayFactory> {
+    fn common(&self) -> Option<Common> {
+        Some(Common::usual(MAX_FLOWS))
+    }
+
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        let (rule, counted_for) = (self.factory().make(), self.factory().counted_for());
+        Some(Box::new(Ruled { rule, counted_for, window: None }))
+    }
+}
 
 /// Such a rule at work.
 #[derive(Debug)]
-pub(super) struct Ruled {
+struct Ruled {
     rule: Box<dyn WindowRule>,
     counted_for: Span,
     window: Option<f64>,
-}
-
-impl Ruled {
-    pub(super) fn new(factory: &dyn GatewayFactory) -> Ruled {
-        Ruled { rule: factory.make(), counted_for: factory.counted_for(), window: None }
-    }
 }
 
 impl Windows for Ruled {

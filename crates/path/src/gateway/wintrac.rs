@@ -3,12 +3,10 @@
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 
-use super::LinkView;
+use super::{LinkView, Scheme};
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
-};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
 
 window_options! {
     "wintrac", "one window for all, tracked towards a queue length";
@@ -36,8 +34,12 @@ window_options! {
 }
 
 impl Scheme for WintracOptions {
-    fn windows(&self) -> Box<dyn Windows> {
-        Box::new(Wintrac::new(self))
+    fn common(&self) -> Option<Common> {
+        self.shared()
+    }
+
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        Some(Box::new(Wintrac::new(self)))
     }
 }
 

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flows::FlowTable;
-use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows};
-use super::{Demand, LinkView};
+use super::scheme::{Common, MAX_FLOWS, Windows};
+use super::{Demand, LinkView, Scheme};
 use bentpipe_units::{Fault, fault, options};
 
 options! {
@@ -53,12 +53,6 @@ pub enum Limited {
     Scale,
 }
 
-impl Shared for XcpOptions {
-    fn common(&self) -> Common {
-        Common { packet: PACKET, least: LEAST, max_flows: self.max_flows, unknown_scale: UnknownScale::Leave }
-    }
-}
-
 impl Scheme for XcpOptions {
     fn validate(&self) -> Result<(), Fault> {
         let XcpOptions { least_interval: least, longest_interval: longest, limited_most, .. } = self;
@@ -71,8 +65,12 @@ impl Scheme for XcpOptions {
         }
     }
 
-    fn windows(&self) -> Box<dyn Windows> {
-        Box::new(Xcp::new(self))
+    fn common(&self) -> Option<Common> {
+        Some(Common::usual(self.max_flows))
+    }
+
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        Some(Box::new(Xcp::new(self)))
     }
 }
 

@@ -5,12 +5,10 @@ use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::LinkView;
+use super::{LinkView, Scheme};
 use super::flow::Flow;
 use super::flows::FlowTable;
-use super::scheme::{
-    Common, LEAST, MAX_FLOWS, PACKET, Scheme, Shared, UnknownScale, Windows, window_options,
-};
+use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
 use super::share::{Claim, water_level};
 use bentpipe_units::{Fault, conflict};
 
@@ -105,8 +103,12 @@ impl Scheme for XfwaOptions {
         }
     }
 
-    fn windows(&self) -> Box<dyn Windows> {
-        Box::new(Xfwa::new(self))
+    fn common(&self) -> Option<Common> {
+        self.shared()
+    }
+
+    fn windows(&self) -> Option<Box<dyn Windows>> {
+        Some(Box::new(Xfwa::new(self)))
     }
 }
 

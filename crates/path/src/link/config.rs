@@ -1,6 +1,6 @@
 //! What a link is set up with.
 
-use bentpipe_units::{Rate, Span};
+use bentpipe_units::{Fault, MAX_RATE, Rate, Span, Under, ensure, fault};
 use serde::Deserialize;
 
 use super::repair::Repair;
@@ -34,4 +34,37 @@ pub struct LinkConfig {
 
 fn all() -> f64 {
     1.0
+}
+
+impl LinkConfig {
+    /// Whether it draws random numbers on which a result may depend.
+    pub fn draws(&self) -> bool {
+        let changes = self.schedule.0.iter().filter_map(|change| change.loss.as_ref());
+        self.queue.draws() || changes.chain([&self.loss]).any(LossSpec::draws)
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// Those that do not.
+    pub fn validate(&self) -> Result<(), Fault> {
+        let LinkConfig { rate, efficiency, .. } = *self;
+        // What is left below one bit a second would be rounded up to it.
+        let enough = |rate: Rate| rate.as_bps() as f64 * efficiency >= 1.0;
+        let too_fast = |rate: Rate| fault!("a rate of at most {MAX_RATE}", "{rate}").under("rate");
+        ensure!(rate <= MAX_RATE, too_fast(rate));
+        let little = || fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
+        ensure!(enough(rate), little().under("efficiency"));
+        self.queue.validate().under("queue")?;
+        self.schedule.validate().under("schedule")?;
+        for (place, change) in self.schedule.0.iter().enumerate() {
+            let here = |fault: Fault| fault.under(format!("[{place}]")).under("schedule");
+            let rate = change.rate.unwrap_or(rate);
+            ensure!(rate <= MAX_RATE, here(too_fast(rate)));
+            let expected = "a rate of which the efficiency";
+            let little = || fault!("{expected} {efficiency:?} leaves at least 1 bit/s", "{rate}");
+            ensure!(enough(rate), here(little().under("rate")));
+        }
+        Ok(())
+    }
 }

@@ -95,6 +95,20 @@ fn all() -> f64 {
 }
 
 impl LossSpec {
+    /// Whether it draws random numbers on which a result may depend.
+    pub fn draws(&self) -> bool {
+        let may = |probability: f64| probability > 0.0 && probability < 1.0;
+        match *self {
+            LossSpec::None | LossSpec::Drop { .. } => false,
+            LossSpec::Packet { probability } => may(probability),
+            LossSpec::Ber { ber, .. } => may(ber),
+            LossSpec::External(_) => true,
+            LossSpec::GilbertElliott { good_to_bad, loss_in_bad, loss_in_good, .. } => {
+                may(loss_in_good) || (good_to_bad > 0.0 && (loss_in_bad > 0.0 || loss_in_good > 0.0))
+            }
+        }
+    }
+
     /// Share of packets of `bytes` bytes that are lost in the long run; `None` for a drop list, which has no long run, and for a model
     /// from outside, which does not say it.
     ///

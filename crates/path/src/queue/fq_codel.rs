@@ -64,6 +64,11 @@ impl Scheme for FqCodelOptions {
         self.limit
     }
 
+    /// What its hash begins with.
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn calm(&self, rate: Rate) -> (u32, u64) {
         let bytes = u128::from(rate.as_bps()) * u128::from(self.target.as_nanos()) / 8_000_000_000;
         (self.limit.0, bytes as u64)

@@ -52,6 +52,10 @@ impl Scheme for RedOptions {
         self.limit
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn calm(&self, _: Rate) -> (u32, u64) {
         (self.min.0.min(self.limit.0), u64::MAX)
     }

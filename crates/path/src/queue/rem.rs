@@ -63,6 +63,10 @@ impl Scheme for RemOptions {
         self.limit
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn calm(&self, _: Rate) -> (u32, u64) {
         (self.target.0.min(self.limit.0), u64::MAX)
     }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use bentpipe_net::{DirectionSetup, LinkSetup, NodeId};
 use bentpipe_path::{ArqSpec, FecSpec, LinkConfig, LossSpec, QueueSpec, Repair, Schedule};
-use bentpipe_units::{
-    Fault, MAX_RATE, Problem, Rate, Under, conflict, ensure, fault, no_such, no_such_key, quoted,
-};
+use bentpipe_units::{Fault, Problem, Under, conflict, ensure, fault, no_such, no_such_key, quoted};
 
 use super::trace;
 use crate::keys::{DirectionFile, LinkFile, MAX_COPIES, keys_of, names};
@@ -218,14 +216,7 @@ fn repair(arq: Option<ArqSpec>, fec: Option<FecSpec>) -> Result<Repair, Fault> {
 }
 
 fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Result<(), Fault> {
-    let LinkConfig { rate, efficiency, .. } = *link;
-    // What is left below one bit a second would be rounded up to it.
-    let enough = |rate: Rate| rate.as_bps() as f64 * efficiency >= 1.0;
-    let too_fast = |rate: Rate| fault!("a rate of at most {MAX_RATE}", "{rate}").under("rate");
-    ensure!(rate <= MAX_RATE, too_fast(rate));
-    let little = || fault!("a share that leaves at least 1 bit/s of {rate}", "{efficiency:?}");
-    ensure!(enough(rate), little().under("efficiency"));
-    link.queue.validate().under("queue")?;
+    link.validate()?;
     if let Some(gateway) = gateway {
         gateway.validate().under("gateway")?;
         ensure!(
@@ -233,26 +224,11 @@ fn check(DirectionSetup { link, gateway }: &DirectionSetup, copies: usize) -> Re
             conflict!("needs a queue with a limit, which is \"unlimited\"").under("gateway")
         );
     }
-    link.schedule.validate().under("schedule")?;
-    let mut drops = drops(&link.loss);
-    for (place, change) in link.schedule.0.iter().enumerate() {
-        let here = |fault: Fault| fault.under(format!("[{place}]")).under("schedule");
-        let rate = change.rate.unwrap_or(rate);
-        ensure!(rate <= MAX_RATE, here(too_fast(rate)));
-        let expected = "a rate of which the efficiency";
-        let little = || fault!("{expected} {efficiency:?} leaves at least 1 bit/s", "{rate}");
-        ensure!(enough(rate), here(little().under("rate")));
-        drops = drops.saturating_add(change.loss.as_ref().map_or(0, self::drops));
-    }
+    // Packets that drop lists name.
+    let losses = link.schedule.0.iter().filter_map(|change| change.loss.as_ref()).chain([&link.loss]);
+    let drops: usize =
+        losses.map(|loss| if let LossSpec::Drop { packets, .. } = loss { packets.len() } else { 0 }).sum();
     let many = || fault!("at most {MAX_DROPS} packets over all copies of the link", "more");
     ensure!(drops.saturating_mul(copies) <= MAX_DROPS, many().under("packets").under("loss"));
     Ok(())
-}
-
-/// Packets that a drop list names.
-fn drops(loss: &LossSpec) -> usize {
-    match loss {
-        LossSpec::Drop { packets, .. } => packets.len(),
-        _ => 0,
-    }
 }

@@ -1,7 +1,5 @@
 //! A scenario as the simulator takes it: every name resolved, every default filled in, every value checked.
 
-mod chance;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -94,6 +92,15 @@ impl Scenario {
             spec = &self.flows[upstream];
         }
         spec
+    }
+
+    /// Whether any component draws random numbers on which a result may depend, so that another seed may give another run. Sequence
+    /// numbers are drawn too, and nothing that is measured depends on them.
+    pub fn is_random(&self) -> bool {
+        let links = self.links.iter().flat_map(|link| [&*link.forward, &*link.reverse]);
+        let hops = self.constellation.iter().flat_map(|sky| [&sky.uplink, &sky.downlink, &sky.laser]);
+        let flows = self.flows.iter().any(|flow| flow.start_spread > Span::ZERO || flow.app.facts().draws);
+        flows || links.chain(hops).any(|direction| direction.link.draws())
     }
 
     /// How many connections all flows may open.

@@ -9,7 +9,6 @@ use bentpipe_units::{Rate, Span};
 use serde_json::{Value, json};
 
 use super::set;
-use crate::build::profiles::defaults;
 use crate::{Scenario, load, parse_str, presets, schema};
 
 fn repository() -> PathBuf {
@@ -212,7 +211,7 @@ fn the_defaults_of_each_profile_are_its_own() {
     let base = "extends = \"preset:geo\"\n[flows.f]\nfrom = \"server\"\nto = \"client\"\nbytes = \"1 MB\"\nvariant = \"sack\"";
     for profile in Profile::ALL {
         let expected = profile.config(SackOptions, StandardOptions::default());
-        let defaults = defaults(profile);
+        let defaults = profile.defaults();
         assert!(defaults.len() > 27, "{}", defaults.len());
         for (key, value) in defaults {
             let key = format!("tcp.{key}");

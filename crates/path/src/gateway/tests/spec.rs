@@ -1,6 +1,7 @@
 //! Settings as scenarios write them.
 
 use bentpipe_units::Bytes;
+use bentpipe_units::registry::Kind;
 
 use super::*;
 
