@@ -96,7 +96,6 @@ impl App for HttpSpec {
             is_asked_for: true,
             sets_no_delay: true,
             draws: self.think_distribution != Think::Constant || self.size_distribution != Pages::Constant,
-            ..Facts::default()
         }
     }
 
