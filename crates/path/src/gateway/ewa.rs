@@ -3,9 +3,9 @@
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 
-use super::{LinkView, Scheme};
 use super::flows::FlowTable;
 use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
+use super::{LinkView, Scheme};
 
 window_options! {
     "ewa", "one window for all, from the logarithm of the free buffer";

@@ -3,10 +3,10 @@
 use bentpipe_units::bounded::{Above, AboveZero, Number, SomeBytes, Whole};
 use bentpipe_units::{Bytes, Span, Time};
 
-use super::{LinkView, Scheme};
 use super::flow::Flow;
 use super::flows::FlowTable;
 use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
+use super::{LinkView, Scheme};
 
 window_options! {
     "wintrac", "one window for all, tracked towards a queue length";

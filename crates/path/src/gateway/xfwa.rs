@@ -5,11 +5,11 @@ use bentpipe_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LinkView, Scheme};
 use super::flow::Flow;
 use super::flows::FlowTable;
 use super::scheme::{Common, LEAST, MAX_FLOWS, PACKET, UnknownScale, Windows, window_options};
 use super::share::{Claim, water_level};
+use super::{LinkView, Scheme};
 use bentpipe_units::{Fault, conflict};
 
 /// Where XFWA has its round-trip times from.
