@@ -38,6 +38,8 @@ napoleon_google_docstring = False
 copybutton_prompt_text = "$ "
 
 html_theme = "furo"
+# An option keeps its two hyphens.
+smartquotes_action = "qe"
 # A browser gives a page from a file no other file to read.
 html_show_search_summary = False
 html_static_path = ["site.css"]

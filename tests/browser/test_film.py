@@ -76,7 +76,7 @@ def test_a_click_on_the_curve_goes_there(browser: Browser, made: Path) -> None:
     curve = page.tab.get_by_role("img", name="Round trip of fiji – samoa over time")
     box = curve.bounding_box()
     assert box is not None
-    curve.click(position={"x": 56 + 0.72 * (box["width"] - 56), "y": 40})
+    curve.click(position={"x": 64 + 0.72 * (box["width"] - 64), "y": 40})
     assert page.tab.inner_text(".clock") == "7 s"
 
 

@@ -238,7 +238,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         tables = (
             html_table(headings, ([cell.text for cell in row] for row in rows))
-            + f"<p>{escape(sentences[-1])}</p>"
+            + "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
             for (headings, rows), sentences in words.parts(self)
         )
         return "".join(tables)

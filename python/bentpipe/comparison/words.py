@@ -127,7 +127,10 @@ def markdown(comparison: "Comparison") -> str:
     for (headings, rows), sentences in parts(comparison):
         lines = [headings, ["---", *["--:"] * (len(headings) - 1)]]
         lines += [[cell.text for cell in row] for row in rows]
-        found.append("".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n".join(["", *sentences, ""]))
+        found.append(
+            "".join(f"| {' | '.join(line)} |\n" for line in lines)
+            + "".join(f"\n{one}\n" for one in sentences)
+        )
     return "\n".join(found)
 
 

@@ -91,6 +91,7 @@ def draw(subjects: dict[str, DrawnRun], lossy: dict[str, list[Number]], path: Pa
             sequence.set_xlim(2.2, 5.2)
             sequence.set_ylim(100e3, 430e3)
             label_axis([sequence], "sequence number", "B")
+            sequence.set_xlabel("time (s)")
             _draw_cwnd(window, subject, COLOURS[scheme], legend=last)
             if column > 0:
                 for axes in (sequence, window):

@@ -7,7 +7,7 @@ const button = box.querySelector(".play");
 const clock = box.querySelector(".clock");
 const speed = box.querySelector(".speed");
 const INK = "#222222", SOFT = "#767676", GRID = "#e4e4e4", GAP = "rgba(209, 53, 15, 0.2)";
-const HEIGHT = 92, LEFT = 56, TOP = 6, BOTTOM = 20;
+const HEIGHT = 92, LEFT = 64, TOP = 6, BOTTOM = 20;
 
 const bytes = Uint8Array.from(atob(film.places), (sign) => sign.charCodeAt(0));
 const places = new DataView(bytes.buffer);

@@ -74,12 +74,12 @@ def draw_fade(found: Fade, name: str, path: Path) -> None:
     with picture(path, (8.0, 6.0), f"{name}: rain over a satellite link") as figure:
         rain, signal, data = figure.subplots(3, 1, sharex=True)
         rain.plot(times, series["rain_db"], color=BLUE)
-        rain.set(ylabel="rain in dB", title=f"{name}, {request['frequency_ghz']:g} GHz")
+        rain.set(ylabel="rain (dB)", title=f"{name}, {request['frequency_ghz']:g} GHz")
         signal.plot(times, series["es_n0_db"], color=GREEN)
-        signal.set_ylabel("Es/N0 in dB")
+        signal.set_ylabel("Es/N0 (dB)")
         if found.coded:
             data.step(times, [rate / 1e6 for rate in series["rate_bps"]], where="post", color=ORANGE)
-            data.set_ylabel("rate in Mbit/s")
+            data.set_ylabel("rate (Mbit/s)")
             data.set_ylim(bottom=0)
             both = zip(series["loss"], series["rate_bps"], strict=True)
             lost = [loss > 0 or rate == 0 for loss, rate in both]
@@ -89,5 +89,5 @@ def draw_fade(found: Fade, name: str, path: Path) -> None:
             data.semilogy(times, [max(ber, 1e-12) for ber in series["ber"]], color=ORANGE)
             data.axhline(1e-5, color=GREY, lw=0.8)
             data.set_ylabel("BER")
-        data.set_xlabel(f"time in {'hours' if hours else 'minutes'}")
+        data.set_xlabel(f"time ({'h' if hours else 'min'})")
         data.set_xlim(times[0], times[-1])
