@@ -300,16 +300,19 @@ mod tests {
     #[test]
     fn impossible_options_are_refused() {
         for (json, part) in [
-            (r#"{"scheme":"codel","limit":"9 packets","target":"0 s"}"#, "0 s, expected a time above zero"),
+            (
+                r#"{"scheme":"codel","limit":"9 packets","target":"0 s"}"#,
+                "expected a time above zero, found 0 s",
+            ),
             (
                 r#"{"scheme":"codel","limit":"9 packets","target":"100 ms"}"#,
                 "interval: expected more than target (100 ms), found 100 ms",
             ),
             (r#"{"scheme":"fq-codel","queues":0}"#, "expected a whole number from 1 to 65536"),
-            (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "0 B, expected a size from 1 B to 1048576 B"),
+            (r#"{"scheme":"fq-codel","quantum":"0 B"}"#, "expected a size from 1 B to 1048576 B, found 0 B"),
             (
                 r#"{"scheme":"drr","limit":"9 packets","alpha":0}"#,
-                "0, expected a number above 0, at most 1000000",
+                "expected a number above 0, at most 1000000, found 0",
             ),
             (
                 r#"{"scheme":"drr","limit":"9 packets","alpha":1,"drop":"oldest"}"#,

@@ -17,7 +17,8 @@ use bentpipe_path::{LossFactory, QueueFactory};
 use bentpipe_tcp::control::ControlFactory;
 use bentpipe_tcp::{Catalogue, Scheme};
 use bentpipe_units::registry::{FromOutside, any_of};
-use bentpipe_units::{Fault, Problem, fault, quoted};
+use bentpipe_units::tree::Node;
+use bentpipe_units::{Fault, Problem, conflict, fault, quoted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
@@ -148,14 +149,14 @@ impl Maker {
             return scheme;
         }
         let keys: Vec<Cow<'static, str>> = options.iter().map(|key| key.clone().into()).collect();
-        let read = move |table: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(self.read(table)?) as _);
+        let read = move |table: &Node| Ok(Arc::new(self.read(table)?) as _);
         scheme.with_options(keys.clone(), move || any_of(&keys), read)
     }
 
     /// This as one of a catalogue, which `factory` makes a factory of.
     fn scheme<F: FromOutside + ?Sized>(
         self,
-        factory: impl Fn(Maker) -> erased_serde::Result<Arc<F>> + Send + Sync + 'static,
+        factory: impl Fn(Maker) -> Result<Arc<F>, Fault> + Send + Sync + 'static,
     ) -> Scheme<F> {
         let OwnScheme { name, summary, options, .. } = self.scheme.get();
         Scheme::from_outside(name.clone(), summary.clone(), options.clone(), move |table| {
@@ -164,17 +165,16 @@ impl Maker {
     }
 
     /// This maker with the options in `table`, after one object was made of them: what it says against them is said now.
-    fn read(&self, table: &mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Maker> {
+    fn read(&self, table: &Node) -> Result<Maker, Fault> {
         let table = table.deserialize_map(Options(&self.scheme.get().options))?;
-        let text = serde_json::to_string(&table).map_err(Error::custom)?;
+        let text = serde_json::to_string(&table).map_err(|error| Fault::conflict(error.to_string()))?;
         let read = Python::attach(|py| {
             let options = py.import("json")?.call_method1("loads", (text,))?;
             let options = options.cast_into::<PyDict>().map_err(PyErr::from)?;
             self.scheme.get().make.call(py, (), Some(&options))?;
             Ok(options.unbind())
         });
-        let options =
-            read.map_err(|error: PyErr| Error::custom(format!("expected other options: {error}")))?;
+        let options = read.map_err(|error: PyErr| conflict!("expected other options: {error}"))?;
         Ok(Maker { options: Some(options), ..self.clone() })
     }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a value, as data; whoever knows the file makes a line of it.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{Error, Unexpected};
@@ -126,12 +127,28 @@ impl Fault {
     /// The fault as an error of serde, which keeps apart what was expected and what was found.
     pub fn into_serde<E: Error>(self) -> E {
         match &self.problem {
-            Problem::Value { expected, found } if self.hint.is_none() => {
+            Problem::Value { expected, found } if self.hint.is_none() && self.path.is_empty() => {
                 E::invalid_value(Unexpected::Other(found), &expected.as_str())
             }
-            _ => E::custom(self),
+            _ => {
+                let text = self.to_string();
+                HANDED_ON.set(Some(self));
+                let error = E::custom(text);
+                HANDED_ON.set(None);
+                error
+            }
         }
     }
+
+    /// The fault that [`Fault::into_serde`] is handing on, or one that `text` says.
+    pub(crate) fn handed_on(text: String) -> Fault {
+        HANDED_ON.take().unwrap_or_else(|| Fault::conflict(text))
+    }
+}
+
+thread_local! {
+    /// Serde takes a text alone for an error; where that is a fault again, it is this one.
+    static HANDED_ON: RefCell<Option<Fault>> = const { RefCell::new(None) };
 }
 
 impl fmt::Display for Fault {

@@ -7,9 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema};
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error};
+use serde::de::DeserializeOwned;
 
-use crate::{Fault, fault, keys_of};
+use crate::tree::Node;
+use crate::{Fault, KNOWN_NAMES, Problem, conflict, fault, keys_of, no_such};
 
 /// A kind of scheme: the trait of what makes one of its options.
 pub trait Kind: 'static {
@@ -211,8 +212,8 @@ impl<K: Kind + ?Sized> FromIterator<Scheme<K>> for Ours<K> {
     }
 }
 
-/// Reads options from whatever serde can read.
-type Read<V> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<V> + Send + Sync;
+/// Reads options from a table. Each structure is read from this one type, for what serde makes for another is as large again.
+type Read<V> = dyn Fn(&Node) -> Result<V, Fault> + Send + Sync;
 
 /// Tells what a table of options looks like; asked only where somebody wants to know, for it costs more than a short run.
 type Describe = dyn Fn() -> Schema + Send + Sync;
@@ -254,10 +255,7 @@ impl<K: Kind + ?Sized> Scheme<K> {
         self,
         keys: impl IntoIterator<Item = T>,
         schema: impl Fn() -> Schema + Send + Sync + 'static,
-        read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<K::Value>
-        + Send
-        + Sync
-        + 'static,
+        read: impl Fn(&Node) -> Result<K::Value, Fault> + Send + Sync + 'static,
     ) -> Scheme<K> {
         let keys = keys.into_iter().map(Into::into).collect();
         // Nobody asks a module for WebAssembly, which is loaded through a network, and what makes schemas is large.
@@ -270,7 +268,7 @@ impl<K: Kind + ?Sized> Scheme<K> {
 
     /// The scheme with the options `T`, of which `value` makes something.
     pub fn of<T: Named>(known: K::Known, value: fn(T) -> K::Value) -> Scheme<K> {
-        let read = move |d: &mut dyn erased_serde::Deserializer<'_>| erased_serde::deserialize(d).map(value);
+        let read = move |table: &Node| T::deserialize(table).map(value);
         let scheme = Scheme::new(T::NAME, T::SUMMARY, known).also(T::ALSO);
         scheme.with_options(keys_of::<T>().iter().copied(), || schemars::schema_for!(T), read)
     }
@@ -280,10 +278,7 @@ impl<K: Kind + ?Sized> Scheme<K> {
         name: impl Into<Cow<'static, str>>,
         summary: impl Into<Cow<'static, str>>,
         keys: impl IntoIterator<Item = T>,
-        read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> erased_serde::Result<Arc<K>>
-        + Send
-        + Sync
-        + 'static,
+        read: impl Fn(&Node) -> Result<Arc<K>, Fault> + Send + Sync + 'static,
     ) -> Scheme<K>
     where
         K: FromOutside,
@@ -342,17 +337,16 @@ impl<K: Kind + ?Sized> Scheme<K> {
     pub fn schema(&self) -> Option<Schema> {
         self.options.as_ref().map(|options| (options.schema)())
     }
-}
 
-impl<'de, K: Kind + ?Sized> DeserializeSeed<'de> for &Scheme<K> {
-    type Value = K::Value;
-
-    /// Reads the options.
-    fn deserialize<D: Deserializer<'de>>(self, table: D) -> Result<K::Value, D::Error> {
-        let Some(Options { read, .. }) = &self.options else {
-            return Err(D::Error::custom(format!("expected no options of {}", self.name)));
-        };
-        read(&mut <dyn erased_serde::Deserializer<'_>>::erase(table)).map_err(D::Error::custom)
+    /// What the options in `table` come to.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn read(&self, table: &Node) -> Result<K::Value, Fault> {
+        match &self.options {
+            Some(Options { read, .. }) => read(table),
+            None => Err(conflict!("expected no options of {}", self.name)),
+        }
     }
 }
 
@@ -506,24 +500,19 @@ impl Catalogue {
     }
 
     /// The scheme of this name in what is being read; the names that there are, where there is none.
-    pub(crate) fn being_read<K: Kind + ?Sized>(name: &str) -> Result<Scheme<K>, Unknown> {
+    pub(crate) fn being_read<K: Kind + ?Sized>(name: &str) -> Result<Scheme<K>, Fault> {
         READING.with_borrow(|reading| {
             let ours = Catalogue::default();
             let all = reading.last().unwrap_or(&ours);
             all.find(name).cloned().ok_or_else(|| match all.added::<K>().next() {
-                None => Unknown::Ours(K::ours().names()),
-                Some(_) => Unknown::All(all.names::<K>().join(", ")),
+                None => no_such(KNOWN_NAMES, name, K::ours().names()),
+                Some(_) => {
+                    let expected = format!("{KNOWN_NAMES} ({})", all.names::<K>().join(", "));
+                    Problem::Name { expected, found: name.to_owned() }.into()
+                }
             })
         })
     }
-}
-
-/// The names that there are, where one is none of them.
-pub(crate) enum Unknown {
-    /// Ours alone.
-    Ours(&'static [&'static str]),
-    /// Ours and others.
-    All(String),
 }
 
 /// The schema of a table with these keys, of any values.

@@ -1,18 +1,17 @@
 //! Tables of which one key, the tag, chooses what the others are.
 //!
-//! Serde's own way holds such a table back and reads from the copy, where an error has lost its place. Here the tag comes first, and
-//! nothing is held back.
+//! Serde's own way reads from a copy in which an error has lost its place. Here the copy is a tree, from which each scheme reads.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, IntoDeserializer, MapAccess, VariantAccess,
-    Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, IntoDeserializer, MapAccess,
+    VariantAccess, Visitor,
 };
 
-use crate::registry::{Catalogue, Kind, Scheme, Unknown};
-use crate::{Fault, Problem};
+use crate::registry::{Catalogue, Kind};
+use crate::tree::Node;
+use crate::{Fault, Problem, Under};
 
 /// Lets serde read a table whose tag chooses a scheme: `tagged!(dyn Factory, Type)`, where the type is what a choice of the kind comes
 /// to.
@@ -34,78 +33,17 @@ macro_rules! tagged {
 pub fn read_tagged<'de, K: Kind + ?Sized, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<K::Value, D::Error> {
-    struct Table<K: ?Sized>(&'static str, PhantomData<K>);
-    impl<'de, K: Kind + ?Sized> Visitor<'de> for Table<K> {
-        type Value = K::Value;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "a table such as {}", K::EXAMPLE)
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<K::Value, A::Error> {
-            match map.next_key::<String>()? {
-                Some(key) if key == self.0 => {
-                    let scheme = map.next_value_seed(Name::<K>(PhantomData))?;
-                    let mut wrong = None;
-                    let read = scheme.deserialize(Rest { map, wrong: &mut wrong });
-                    read.map_err(|text| wrong.unwrap_or(text))
-                }
-                _ => Err(A::Error::missing_field(self.0)),
-            }
-        }
-    }
-    deserializer.deserialize_map(Table::<K>(K::KEY.rsplit('.').next().unwrap_or(K::KEY), PhantomData))
+    chosen::<K>(Node::deserialize(deserializer)?).map_err(Fault::into_serde)
 }
 
-/// A table behind its tag.
-struct Rest<'a, A, E> {
-    map: A,
-    /// What was wrong: whoever has erased the deserializer hands on a text alone.
-    wrong: &'a mut Option<E>,
-}
-
-impl<'de, A: MapAccess<'de>> Deserializer<'de> for Rest<'_, A, A::Error> {
-    type Error = A::Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
-        visitor.visit_map(self.map).map_err(|wrong| {
-            let text = A::Error::custom(&wrong);
-            *self.wrong = Some(wrong);
-            text
-        })
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-/// Reads the name of a scheme.
-struct Name<K: ?Sized>(PhantomData<K>);
-
-impl<'de, K: Kind + ?Sized> DeserializeSeed<'de> for Name<K> {
-    type Value = Scheme<K>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Scheme<K>, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl<K: Kind + ?Sized> Visitor<'_> for Name<K> {
-    type Value = Scheme<K>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("variant identifier")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Scheme<K>, E> {
-        Catalogue::being_read(name).map_err(|unknown| match unknown {
-            Unknown::Ours(names) => E::unknown_variant(name, names),
-            Unknown::All(names) => {
-                let expected = format!("one of the known names ({names})");
-                Fault::from(Problem::Name { expected, found: name.to_owned() }).into_serde()
-            }
-        })
-    }
+fn chosen<K: Kind + ?Sized>(mut node: Node) -> Result<K::Value, Fault> {
+    let tag = K::KEY.rsplit('.').next().unwrap_or(K::KEY);
+    let Some(table) = node.table_mut() else {
+        return Err(node.refused(&format!("a table such as {}", K::EXAMPLE).as_str()));
+    };
+    let name = table.shift_remove(tag).ok_or(Problem::Missing).map_err(Fault::from).under(tag)?;
+    let name = name.text().ok_or_else(|| name.refused(&"text in quotes")).under(tag)?;
+    Catalogue::being_read::<K>(name).under(tag)?.read(&node)
 }
 
 /// The variant of this name, with its fields: what serde's derived code takes for an enum.

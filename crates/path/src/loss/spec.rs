@@ -1,5 +1,6 @@
 use bentpipe_units::bounded::{Above, Probability, Wholes};
 use bentpipe_units::registry::{Chosen, FromOutside, Kind, Scheme};
+use bentpipe_units::tree::Node;
 use bentpipe_units::{Bytes, Variant, tagged};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,8 +80,7 @@ impl Kind for dyn LossFactory {
 }
 
 fn scheme(name: &'static str, summary: &'static str) -> Scheme<dyn LossFactory> {
-    let read =
-        move |options: &mut dyn erased_serde::Deserializer<'_>| LossSpec::deserialize(Variant(name, options));
+    let read = move |options: &Node| LossSpec::deserialize(Variant(name, options));
     Scheme::new(name, summary, ()).with_options([""; 0], || schemars::schema_for!(LossSpec), read)
 }
 
@@ -159,15 +159,18 @@ mod tests {
     #[test]
     fn unknown_models_and_keys_are_refused() {
         for (json, part) in [
-            (r#"{"model":"rain"}"#, "unknown variant `rain`, expected one of `none`, `packet`"),
-            (r#"{"model":"none","probability":0.1}"#, "unknown field `probability`"),
+            (r#"{"model":"rain"}"#, "model: expected one of the known names (none, packet,"),
+            (r#"{"model":"none","probability":0.1}"#, "\"probability\" cannot stand here"),
             (
                 r#"{"model":"packet","probability":0.1,"ber":0.1}"#,
-                "unknown field `ber`, expected `probability`",
+                "ber: expected one of the known keys (probability)",
             ),
-            (r#"{"model":"packet"}"#, "missing field `probability`"),
-            (r#"{"probability":0.1}"#, "missing field `model`"),
-            (r#"{"model":"drop","packets":[-1]}"#, "integer `-1`"),
+            (r#"{"model":"packet"}"#, "probability: missing"),
+            (r#"{"probability":0.1}"#, "model: missing"),
+            (
+                r#"{"model":"drop","packets":[-1]}"#,
+                "packets.[0]: expected a whole number from 1 to 9223372036854775807, found -1",
+            ),
         ] {
             let error = read(json).unwrap_err();
             assert!(error.contains(part), "{json}: {error}");
@@ -177,13 +180,16 @@ mod tests {
     #[test]
     fn impossible_values_are_refused() {
         for (json, part) in [
-            (r#"{"model":"packet","probability":1.5}"#, "1.5, expected a probability from 0 to 1"),
-            (r#"{"model":"ber","ber":-1e-9}"#, "-0.000000001, expected a probability from 0 to 1"),
+            (r#"{"model":"packet","probability":1.5}"#, "expected a probability from 0 to 1, found 1.5"),
+            (r#"{"model":"ber","ber":-1e-9}"#, "expected a probability from 0 to 1, found -0.000000001"),
             (r#"{"model":"drop","packets":[3,0]}"#, "expected a whole number from 1 to"),
-            (r#"{"model":"gilbert-elliott","good_to_bad":2,"bad_to_good":0.5}"#, "2, expected a probability"),
+            (
+                r#"{"model":"gilbert-elliott","good_to_bad":2,"bad_to_good":0.5}"#,
+                "expected a probability from 0 to 1, found 2",
+            ),
             (
                 r#"{"model":"gilbert-elliott","good_to_bad":0.5,"bad_to_good":0}"#,
-                "0, expected a number above 0",
+                "expected a number above 0, at most 1, found 0",
             ),
         ] {
             let error = read(json).unwrap_err();

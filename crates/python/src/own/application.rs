@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bentpipe_apps::{Application, ApplicationFactory, Opener, Side, Talk, Wants};
-use bentpipe_units::{Span, Time};
+use bentpipe_units::{Fault, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -86,13 +86,14 @@ pub(super) struct Applications {
 
 impl Applications {
     /// What `maker` makes, and what it says of itself.
-    pub(super) fn of(maker: Maker) -> erased_serde::Result<Applications> {
-        use serde::de::Error;
+    pub(super) fn of(maker: Maker) -> Result<Applications, Fault> {
         let opened_by = match maker.attribute::<String>("opened_by").as_deref() {
             Some("sender") => Opener::Sender,
             Some("receiver") => Opener::Receiver,
             _ => {
-                return Err(Error::custom("expected \"sender\" or \"receiver\" as opened_by, found another"));
+                return Err(Fault::conflict(
+                    "expected \"sender\" or \"receiver\" as opened_by, found another",
+                ));
             }
         };
         let (ends, no_delay) = (maker.has("ends"), maker.has("no_delay"));

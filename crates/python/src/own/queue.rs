@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bentpipe_path::{Drops, Packets, Queue, QueueFactory, ServerView, Stream, Verdict, Waiting};
-use bentpipe_units::{Rate, Time};
+use bentpipe_units::{Fault, Rate, Time, conflict};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -34,13 +34,13 @@ pub(super) struct Queues {
 
 impl Queues {
     /// What `maker` makes, and how many packets it says may wait.
-    pub(super) fn of(maker: Maker) -> erased_serde::Result<Queues> {
+    pub(super) fn of(maker: Maker) -> Result<Queues, Fault> {
         let limit = maker.attribute::<u32>("limit");
         let limit = limit.ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "expected a whole number of packets from 0 to {} as limit of the queue, found another",
-                u32::MAX
-            ))
+            let most = u32::MAX;
+            conflict!(
+                "expected a whole number of packets from 0 to {most} as limit of the queue, found another"
+            )
         })?;
         Ok(Queues { maker, limit })
     }

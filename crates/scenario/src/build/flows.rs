@@ -6,7 +6,7 @@ use bentpipe_units::{Fault, Under, conflict, no_such_key};
 
 use super::choices::find;
 use crate::keys::{ABOUT_TCP, FlowFile, keys_of};
-use crate::read::{divided, read, read_by};
+use crate::read::{self, divided, read};
 use crate::text::Node;
 
 /// Keys of a flow that a relay has not.
@@ -24,7 +24,7 @@ pub(crate) fn flow(catalogue: &Catalogue, node: &Node) -> Result<(FlowFile, AppS
     }
     let [options, flow] = divided(node, &own, common, |key| foreign(key, scheme))?;
     let file: FlowFile = read(&flow)?;
-    let app = read_by(scheme, &options)?;
+    let app = read::options(scheme, &options)?;
     app.check(&|key| options.get(key).is_some())?;
     if let Some(key) = ABOUT_TCP.iter().find(|key| app.over_udp() && flow.get(key).is_some()) {
         return Err(needs_app(|scheme| !scheme.known().over_udp, scheme).under(*key));

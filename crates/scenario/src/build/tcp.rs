@@ -12,7 +12,7 @@ use bentpipe_units::{Fault, Under, conflict, fault, no_such_key};
 
 use super::choices::{Choices, find};
 use crate::keys::keys_of;
-use crate::read::{divided, read, read_by};
+use crate::read::{divided, options, read};
 use crate::text::{Node, Table, Value, merge};
 
 /// Which end of a flow.
@@ -66,7 +66,7 @@ where
     F: Kind<Known = Arc<F>, Value = Arc<F>> + ?Sized,
 {
     match node.get(scheme.name()).filter(|_| scheme.has_options()) {
-        Some(options) => read_by(scheme, options).under(scheme.name()),
+        Some(table) => options(scheme, table).under(scheme.name()),
         None => Ok(Arc::clone(scheme.known())),
     }
 }

@@ -48,7 +48,11 @@ pub(crate) fn here(name: &str) -> Option<String> {
 
 /// As [`no_such`], for names of schemes: a name that the field has for one of another name is answered with ours.
 pub(crate) fn no_such_scheme(what: &str, text: &str, names: &[&str]) -> Fault {
-    let fault = no_such(what, text, names);
+    named_here(no_such(what, text, names), text)
+}
+
+/// The fault that there is no `text`, with our name for it where the field calls it that.
+pub(crate) fn named_here(fault: Fault, text: &str) -> Fault {
     match here(text) {
         Some(ours) => fault.or(format!("here it is {ours}")),
         None => fault,

@@ -7,7 +7,7 @@ pub(crate) mod names;
 pub(crate) mod trace;
 mod written;
 
-pub(crate) use aliases::no_such_scheme;
+pub(crate) use aliases::{named_here, no_such_scheme};
 pub(crate) use bentpipe_units::keys_of;
 pub(crate) use constellation::{ConstellationFile, ElementsFile, HopFile, Reconfigure, StationFile};
 pub(crate) use file::{ABOUT_TCP, DirectionFile, FlowFile, HandoverFile, LinkFile, ScenarioFile};

@@ -13,6 +13,7 @@ mod traces;
 mod transfers;
 mod tree;
 
+pub(crate) use bentpipe_units::tree::{Node, Origin, Table, Value};
 pub(crate) use disk::read_file;
 pub(crate) use document::{Document, Layer};
 pub use error::{ScenarioError, error_line};
@@ -23,4 +24,4 @@ pub(crate) use layers::{PRESET, document, find_preset};
 use parse::{parse, parse_value};
 use presets::PRESETS;
 pub use presets::presets;
-pub(crate) use tree::{Node, Origin, Table, Value, dotted, merge};
+pub(crate) use tree::{dotted, merge};

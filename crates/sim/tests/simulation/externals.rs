@@ -124,16 +124,16 @@ impl WindowRule for Parts {
 
 fn catalogue() -> Catalogue {
     let loss = Scheme::<dyn LossFactory>::from_outside("independent", "", ["share"], |table| {
-        Ok(Arc::new(erased_serde::deserialize::<Independent>(table)?))
+        Ok(Arc::new(Independent::deserialize(table)?))
     });
     let queue = Scheme::<dyn QueueFactory>::from_outside("line", "", ["room"], |table| {
-        Ok(Arc::new(erased_serde::deserialize::<Line>(table)?))
+        Ok(Arc::new(Line::deserialize(table)?))
     });
     let application = Scheme::<dyn ApplicationFactory>::from_outside("heap", "", ["size"], |table| {
-        Ok(Arc::new(erased_serde::deserialize::<Heap>(table)?))
+        Ok(Arc::new(Heap::deserialize(table)?))
     });
     let gateway = Scheme::<dyn GatewayFactory>::from_outside("parts", "", [""; 0], |table| {
-        Ok(Arc::new(erased_serde::deserialize::<Parts>(table)?))
+        Ok(Arc::new(Parts::deserialize(table)?))
     });
     let all = Catalogue::default().with(loss).and_then(|all| all.with(queue));
     all.and_then(|all| all.with(application)).and_then(|all| all.with(gateway)).unwrap()
@@ -157,11 +157,10 @@ fn result(scenario: &Scenario) -> RunResult {
 }
 
 fn rows(result: &RunResult) -> [serde_json::Value; 2] {
-    let row = |rows: &dyn erased_serde::Serialize| serde_json::to_value(rows).unwrap();
-    let mut flows = row(&result.flows);
+    let mut flows = serde_json::to_value(&result.flows).unwrap();
     // Of a size that an application decides the simulator does not know nine tenths.
     flows[0]["bytes_90_s"] = serde_json::Value::Null;
-    [flows, row(&result.links)]
+    [flows, serde_json::to_value(&result.links).unwrap()]
 }
 
 #[test]

@@ -12,6 +12,7 @@ use bentpipe_tcp::control::{
 use bentpipe_tcp::recovery::{Recovery, RecoveryFactory, SackOptions};
 use bentpipe_tcp::slow_start::{SlowStart, SlowStartFactory};
 use bentpipe_tcp::{Agreed, Catalogue, Config, Named, Scheme};
+use bentpipe_units::tree::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -321,7 +322,7 @@ fn a_name_is_taken_once() {
     // The options of a slow start stand where those of a control do.
     let scheme = Scheme::<dyn SlowStartFactory>::named::<Capped>();
     let table = move || scheme.schema().unwrap();
-    let read_capped = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Capped::default()) as _);
+    let read_capped = |_: &Node| Ok(Arc::new(Capped::default()) as _);
     let same = Scheme::<dyn SlowStartFactory>::new("mine", "", Arc::new(Capped::default())).with_options(
         ["bytes"],
         table,
@@ -335,7 +336,7 @@ fn a_name_is_taken_once() {
     assert!(error.starts_with("s.toml: tcp.cubic: is the name of two"), "{error}");
     // Nor may they stand where a setting does.
     let mss = Scheme::<dyn ControlFactory>::new("mss", "", Arc::new(Mine::default()));
-    let read_mine = |_: &mut dyn erased_serde::Deserializer<'_>| Ok(Arc::new(Mine::default()) as _);
+    let read_mine = |_: &Node| Ok(Arc::new(Mine::default()) as _);
     let schema = || named::<Mine>().schema().unwrap();
     let catalogue = mine().with(mss.with_options(["step"], schema, read_mine)).unwrap();
     let error = read("", &catalogue).map(|_| ()).unwrap_err();
