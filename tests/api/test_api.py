@@ -85,7 +85,12 @@ def test_replicate_wants_to_know_how_often() -> None:
         bp.replicate(LOSSY_SCENARIO)
 
 
-@pytest.mark.parametrize("scenario", [None, "lossy.toml", 7])
+def test_a_file_that_is_not_there_is_told_by_its_name() -> None:
+    with pytest.raises(bp.InputError, match=r"^nowhere\.toml: expected a scenario file, found none"):
+        bp.run("nowhere.toml")
+
+
+@pytest.mark.parametrize("scenario", [None, 7])
 def test_what_is_no_scenario_is_said_to_be_none(scenario: Any) -> None:
     with pytest.raises(bp.InputError, match=r"^scenario: expected a scenario, as .* found"):
         bp.run(scenario)
