@@ -49,7 +49,7 @@ struct GilbertElliott {
 }
 
 impl LossModel {
-    /// The loss that `spec` describes; `spec` has passed [`LossSpec::validate`]. Gilbert-Elliott draws its first state here,
+    /// The loss that `spec` describes; `spec` has passed its checks. Gilbert-Elliott draws its first state here,
     /// from the stationary distribution. A model from outside loses nothing here: the link that goes step by step asks it.
     pub fn new(spec: &LossSpec, stream: &mut Stream) -> LossModel {
         LossModel(match *spec {
