@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bentpipe.errors import InputError
-from bentpipe.live.virtual.kernel import find
+from bentpipe.live.virtual.kernel import why_none
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "bench" / "scenarios"
@@ -254,11 +253,7 @@ class Linux:
 
     def build(self) -> str | None:
         """Why it cannot run here, if so."""
-        try:
-            find()
-        except InputError as error:
-            return str(error)
-        return None
+        return why_none()
 
     def command(self, scenario: Scenario, length: float) -> list[str]:
         """Give the command line of one run."""

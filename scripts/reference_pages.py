@@ -40,13 +40,13 @@ def _numbers() -> Iterator[str]:
         "After this page you can look up any number of a run, with its unit. "
         "[results.md](../reference/results.md) says how to get them.\n"
     )
-    named = {name: told for name, told in schema()["$defs"].items() if "properties" in told}
-    parts = {"The run": schema(), **{_title(name): told for name, told in named.items()}}
-    for title, told in {**parts, "Transfer against a kernel": transfer_schema()}.items():
+    named = {name: structure for name, structure in schema()["$defs"].items() if "properties" in structure}
+    parts = {"The run": schema(), **{_title(name): structure for name, structure in named.items()}}
+    for title, structure in {**parts, "Transfer against a kernel": transfer_schema()}.items():
         yield f"## {title}\n"
-        yield told.get("description", "") + "\n"
+        yield structure.get("description", "") + "\n"
         yield "| key | unit | what |\n| --- | --- | --- |"
-        for key, field in fields(told):
+        for key, field in fields(structure):
             unit = dict(field.get("number", [])).get("unit", "")
             what = re.sub(r"(?<!`)\b[Nn]ull\b(?!`)", "`null`", field.get("description", "")).replace(
                 "\n", " "

@@ -7,6 +7,7 @@ from typing import Self, TypeAlias, final
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "HAS_BPF_LOADER",
     "Ack",
     "Connection",
     "Exit",
@@ -739,6 +740,9 @@ def result_schema() -> str:
 
 def version() -> str:
     """Give the simulator's version."""
+
+HAS_BPF_LOADER: bool
+"""Whether this build loads BPF programs."""
 
 def engine_version() -> str:
     """Give what names the engine: 16 hexadecimal digits of a hash of its sources and of what they use.

@@ -1,14 +1,13 @@
 """Pages that people wrote: how much they are, how each begins, and that no row explains a key."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bentpipe import _core
+from bentpipe.guide.keys import every_key
 from conftest import ROOT
 
 ALL = sorted((ROOT / "docs").glob("**/*.md"))
@@ -22,18 +21,8 @@ def written(page: Path) -> str:
     return re.sub(r"<!-- [^>]*: begin -->.*?<!-- [^>]*: end -->", "", text, flags=re.DOTALL)
 
 
-def keys(schema: Any) -> set[str]:
-    """Give every key of a scenario."""
-    if isinstance(schema, list):
-        return set().union(*map(keys, schema))
-    if not isinstance(schema, dict):
-        return set()
-    named = {name for name, value in schema.get("properties", {}).items() if "const" not in value}
-    return named.union(*map(keys, schema.values()))
-
-
 SCHEMES = {name for kind in ("recoveries", "controls", "starts") for name, _ in _core.schemes(kind)}
-KEYS = keys(json.loads(_core.schema())) - SCHEMES
+KEYS = {one.path[-1] for one in every_key()} - SCHEMES
 HEADINGS = {"key", "keys", "option", "options", "setting", "parameter"}
 
 

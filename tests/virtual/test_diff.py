@@ -98,15 +98,7 @@ def test_it_needs_the_virtual_kernel(bentpipe: Bentpipe, tmp_path: Path) -> None
     assert "make virtual-kernel" in bentpipe("live", "--virtual", "diff", "net.toml").stderr
 
 
-def why_not() -> str | None:
-    try:
-        kernel.find()
-    except InputError as error:
-        return str(error)
-    return None
-
-
-@pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+@pytest.mark.skipif(kernel.why_none() is not None, reason=kernel.why_none() or "")
 def test_linux_and_our_tcp_are_alike_and_then_not(bentpipe: Bentpipe, tmp_path: Path) -> None:
     (tmp_path / "net.toml").write_text(TEXT)
     cache = str(kernel.cache().parent.parent)

@@ -12,21 +12,11 @@ from typing import Any
 import pytest
 from stand_in import with_another_program
 
-from bentpipe.errors import InputError
 from bentpipe.live.virtual import kernel
 from bentpipe.live.virtual.machine import PREFIX, bases
 from conftest import PROGRAM
 
-
-def why_not() -> str | None:
-    try:
-        kernel.find()
-    except InputError as error:
-        return str(error)
-    return None
-
-
-WHY_NOT = why_not()
+WHY_NOT = kernel.why_none()
 
 pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
 

@@ -17,13 +17,13 @@ def main() -> None:
     control = {"flows.*.variant": f"linux:{CONTROLS[name]}"}
     result = run(Scenario.load(file, {**set_, "tcp.profile": "linux", **control}), progress=False)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    told = {
+    numbers = {
         "data_segments": sum(mean(flow["data_segments_sent"]) or 0 for flow in result.flows),
         "retransmissions": sum(mean(flow["retransmitted_segments"]) or 0 for flow in result.flows),
         "bytes_delivered": sum(mean(flow["bytes_delivered"]) or 0 for flow in result.flows),
         "peak_bytes": peak * 1024,
     }
-    print(json.dumps(told))
+    print(json.dumps(numbers))
 
 
 if __name__ == "__main__":

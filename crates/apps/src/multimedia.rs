@@ -117,7 +117,7 @@ impl Source for Multimedia {
     }
 }
 
-/// The whole bytes of `size` and of what earlier frames left over; the fraction is left to the next frame.
+/// Whole bytes of `size` and of the fraction that earlier frames left; the next frame gets the rest.
 fn whole(size: f64, rest: &mut f64) -> u64 {
     let bytes = (size + std::mem::take(rest)).max(0.0);
     *rest = bytes - bytes.floor();

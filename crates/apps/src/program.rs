@@ -178,7 +178,7 @@ impl Default for Due {
 
 /// What an application sends at times of its own, whatever becomes of it.
 pub trait Source {
-    /// The next frame; none when there is none.
+    /// The next frame; `None` behind the last one.
     fn next_frame(&mut self) -> Option<Frame>;
 
     /// The datagram has arrived before which so many payload bytes were sent.

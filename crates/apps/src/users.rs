@@ -109,26 +109,31 @@ bentpipe_units::numbers! {
 impl Users {
     /// Adds the exchanges of a flow that began at `from` or later, as transactions.
     pub(crate) fn add_transactions(&mut self, flow: &str, exchanges: &[Exchange], from: Time) {
-        let numbered = (1..).zip(exchanges).filter(|(_, exchange)| exchange.start >= from);
-        self.transactions.extend(numbered.map(|(transaction, exchange)| TransactionResult {
-            flow: flow.to_owned(),
-            transaction,
-            size_bytes: exchange.size,
-            start_s: exchange.start.as_secs(),
-            response_s: exchange.response.map(Span::as_secs),
+        self.transactions.extend(numbered(exchanges, from).map(|(transaction, exchange)| {
+            TransactionResult {
+                flow: flow.to_owned(),
+                transaction,
+                size_bytes: exchange.size,
+                start_s: exchange.start.as_secs(),
+                response_s: exchange.response.map(Span::as_secs),
+            }
         }));
     }
 
     /// Adds them as pages.
     pub(crate) fn add_pages(&mut self, flow: &str, exchanges: &[Exchange], from: Time) {
-        let numbered = (1..).zip(exchanges).filter(|(_, exchange)| exchange.start >= from);
-        self.pages.extend(numbered.map(|(page, exchange)| PageResult {
+        self.pages.extend(numbered(exchanges, from).map(|(page, exchange)| PageResult {
             flow: flow.to_owned(),
             page,
             start_s: exchange.start.as_secs(),
             response_s: exchange.response.map(Span::as_secs),
         }));
     }
+}
+
+/// The exchanges that began at `from` or later, each with its number among all.
+fn numbered(exchanges: &[Exchange], from: Time) -> impl Iterator<Item = (u64, &Exchange)> {
+    (1..).zip(exchanges).filter(move |(_, exchange)| exchange.start >= from)
 }
 
 impl Responses {

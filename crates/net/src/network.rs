@@ -106,8 +106,8 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     }
 
     /// Until `until` packets are sent on `routes` alone, and no route or delay changes: over links that only one link feeds they go
-    /// ahead without events. To be called when what is due by now has been done, again by `until`, and behind it [`Network::settle`]
-    /// before anything is asked of a link.
+    /// ahead without events. Everything due by now has been done before the call, the next call comes by `until`, and a link is asked only
+    /// behind [`Network::settle`].
     pub fn go_ahead(&mut self, routes: &[RouteId], until: Time) {
         self.settle();
         let before = std::mem::take(&mut self.ahead.links);

@@ -157,6 +157,9 @@ fn exchange(one: PathBuf, other: PathBuf) -> PyResult<()> {
 /// The Rust side of bentpipe.
 #[pymodule]
 mod _core {
+    /// Whether this build loads BPF programs.
+    #[pymodule_export]
+    const HAS_BPF_LOADER: bool = cfg!(all(target_os = "linux", feature = "bpf"));
     #[pymodule_export]
     use super::bpf::{HeldControls, bpf_hold, bpf_install, bpf_remove};
     #[pymodule_export]

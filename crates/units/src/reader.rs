@@ -18,7 +18,7 @@ const CHOICES: [&str; 2] = ["model", "scheme"];
 /// The name by which a [`Node`] asks for any value, a date too.
 const ANY: &str = "bentpipe::Node";
 
-/// Of which names one is none: what is said of a variant that there is not.
+/// What was expected in place of an unknown name.
 pub const KNOWN_NAMES: &str = "one of the known names";
 
 impl de::Error for Fault {

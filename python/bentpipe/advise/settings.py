@@ -69,12 +69,12 @@ def advice(link: Link) -> tuple[list[Advice], Tcp, Tcp]:
     server = step(bbr, {"control": "bbr1"})
     now, then = (link.answer_s({**INSTALLED, "restart_after_idle": kept}) for kept in ("linux", False))
     answers = f"answers of {quantity(ANSWER, 'B')} after pauses"
-    told = f"{answers}: {_change(now, then)} with cubic; bbr does so by itself"
+    gain = f"{answers}: {_change(now, then)} with cubic; bbr does so by itself"
     worth = then < (1 - _WORTH) * now
-    found.append(Advice("sysctl -w net.ipv4.tcp_slow_start_after_idle=0", "server", told, worth))
+    found.append(Advice("sysctl -w net.ipv4.tcp_slow_start_after_idle=0", "server", gain, worth))
     line = f"sysctl -w net.ipv4.tcp_notsent_lowat={unsent}"
-    told = "no run of ours: 20 ms of the link wait in the kernel, and what is urgent passes the rest"
-    found.append(Advice(line, "server", told, worth=True))
+    gain = "no run of ours: 20 ms of the link wait in the kernel, and what is urgent passes the rest"
+    found.append(Advice(line, "server", gain, worth=True))
     line = f'sysctl -w net.ipv4.tcp_rmem="4096 131072 {received}"'
     clients = step(line, {"receive_buffer": {"kernel": "6.12", "max": f"{received} B"}}, "clients")
     return found, server, clients

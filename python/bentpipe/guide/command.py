@@ -2,8 +2,10 @@
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import click
 
@@ -18,22 +20,22 @@ _WIDTH = 100
 
 
 def _asked(question: Question) -> Decorator:
-    def read(text: str) -> str:
-        return read_answer(question.name, text)
-
+    read = partial(read_answer, question.name)
     return option(
         f"--{question.name}", Value("value", read), f"{question.text}; {question.usual} by default."
     )
 
 
+def _questions(command: Any) -> Any:
+    """Give the command an option for each question."""
+    for question in reversed(QUESTIONS):
+        command = _asked(question)(command)
+    return command
+
+
 @click.command(cls=Command)
 @click.argument("file", metavar="FILE", type=File())
-@_asked(QUESTIONS[0])
-@_asked(QUESTIONS[1])
-@_asked(QUESTIONS[2])
-@_asked(QUESTIONS[3])
-@_asked(QUESTIONS[4])
-@_asked(QUESTIONS[5])
+@_questions
 def new(file: Path, **given: str | None) -> None:
     """Write FILE, a scenario of a link of yours with comments: from six answers, or from these options.
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from bentpipe import _core
+from bentpipe.checks import toml
 from bentpipe.command_line.values import checked
 from bentpipe.errors import InputError
 from bentpipe.scenario import Scenario
@@ -77,13 +78,9 @@ def scenario_text(file: str, title: str, answers: dict[str, str]) -> str:
 
     Raises InputError: together they are none.
     """
-    text = _TEXT.format(file=file, title=_quoted(title), **answers)
+    text = _TEXT.format(file=file, title=toml("title", title), **answers)
     try:
         Scenario.from_toml(text)
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     return text
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

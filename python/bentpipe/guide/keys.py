@@ -52,8 +52,13 @@ def nearest(key: str) -> list[str]:
 @cache
 def every_key() -> list[Key]:
     """Give every key, a table before the keys in it."""
-    schema = json.loads(_core.schema())
-    return list(_in_table(schema, (), "", schema["$defs"]))
+    return list(_in_table(_schema(), (), "", _schema()["$defs"]))
+
+
+@cache
+def _schema() -> _Entry:
+    schema: _Entry = json.loads(_core.schema())
+    return schema
 
 
 def _in_table(entry: _Entry, path: tuple[str, ...], beside: str, definitions: _Entry) -> Iterator[Key]:
@@ -127,7 +132,7 @@ def meaning(key: Key) -> list[str]:
 
 
 def _definition(name: str) -> str:
-    entry: _Entry = json.loads(_core.schema())["$defs"][name]
+    entry: _Entry = _schema()["$defs"][name]
     about = " ".join(str(entry.get("description", "")).split()).rstrip(".")
     if forms := entry.get("oneOf", entry.get("anyOf")):
         consts = [f'"{form["const"]}"' for form in forms if "const" in form]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bentpipe import _core
-from bentpipe.errors import InputError
 
 
 class Part(NamedTuple):
@@ -22,21 +21,10 @@ class Part(NamedTuple):
     install: str
 
 
-def _loader() -> bool:
-    try:
-        _core.bpf_hold("")
-    except (_core.LiveMissing, _core.LiveFailed) as error:
-        return "no BPF loader" not in str(error)
-    return True
-
-
 def _virtual_kernel() -> bool:
     from bentpipe.live.virtual import kernel
 
-    try:
-        return bool(kernel.find())
-    except InputError:
-        return False
+    return kernel.why_none() is None
 
 
 def _packages(*names: str) -> str:
@@ -79,7 +67,7 @@ PARTS = (
     Part(
         "BPF loader",
         "live install, live gateway",
-        _loader,
+        lambda: _core.HAS_BPF_LOADER,
         f"{_packages('libelf-dev', 'zlib1g-dev', 'pkg-config')} && make setup",
     ),
     Part(

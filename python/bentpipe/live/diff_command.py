@@ -68,8 +68,8 @@ def _print(found: Difference, release: str) -> None:
     print_whole(table, to)
     states = new_table("state", f"Linux {release}", "simulated")
     for kind, unit in STATE.items():
-        told = ("–" if (value := side[kind]) is None else _shown(value, unit) for side in found.states)
-        states.add_row(kind, *told)
+        cells = ("–" if (value := side[kind]) is None else _shown(value, unit) for side in found.states)
+        states.add_row(kind, *cells)
     print_whole(states, to)
 
 

@@ -59,7 +59,7 @@ def packets(capture: Path) -> list[Packet]:
     # An interface is that of the host that the data comes from.
     host = {interface: payload.most_common(1)[0][0] for interface, payload in hosts.items()}
     ends: dict[tuple[int, bool], _End] = {}
-    told = []
+    read = []
     for interface, at_s, header, length in found:
         start = (header[0] & 15) * 4
         source, destination, seq, ack, offset, bits, window = struct.unpack_from(">HHIIBBH", header, start)
@@ -73,8 +73,8 @@ def packets(capture: Path) -> list[Packet]:
         flags = " ".join(name for bit, name in _FLAGS.items() if bits & bit)
         blocks = tuple((other.count(first), other.count(last)) for first, last in sack)
         acked = other.count(ack) if bits & _ACK else 0
-        told.append(Packet(at_s, connection, sent, own.count(seq), length, flags, acked, window, blocks))
-    return told
+        read.append(Packet(at_s, connection, sent, own.count(seq), length, flags, acked, window, blocks))
+    return read
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, float, bytes, int]]:

@@ -18,8 +18,7 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// The largest window of a header without scaling.
 const MAX_UNSCALED: u64 = 65_535;
 
-/// Settings of a TCP; what is not set comes from the profile. Beside these stand tables of options, each under the name of the
-/// control, recovery or slow start that has them.
+/// Settings of a TCP; the profile has those that are not set. Each control, recovery and slow start has its options in a table of its name.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "TcpFile")]

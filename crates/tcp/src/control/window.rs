@@ -68,7 +68,7 @@ impl Window {
 }
 
 impl Window {
-    /// Whether data is paced, whoever asks for it.
+    /// Whether data is paced: at a rate of the control, or by `tcp.pacing`.
     pub fn is_paced(&self) -> bool {
         self.pacing_rate.is_finite() || self.spacing != Spacing::Off
     }

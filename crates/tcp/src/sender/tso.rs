@@ -89,7 +89,7 @@ impl Sender {
         self.rate_of(1.0, self.window.cwnd.min(f64::from(self.peer.rwnd)))
     }
 
-    /// cwnd, or what is outstanding where that is more, in bytes.
+    /// The larger of cwnd and what is outstanding, in bytes.
     fn window_in_use(&self) -> f64 {
         self.window.cwnd.max(f64::from(self.max - self.una))
     }

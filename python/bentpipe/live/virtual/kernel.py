@@ -91,6 +91,15 @@ def find(name: str | None = None) -> Kernel:
     return found[0]
 
 
+def why_none() -> str | None:
+    """Say why no kernel would be found; ``None`` where one is."""
+    try:
+        find()
+    except InputError as error:
+        return str(error)
+    return None
+
+
 def at(folder: Path) -> Kernel:
     """Take the kernel in `folder`.
 
