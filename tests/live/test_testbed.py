@@ -78,12 +78,12 @@ def test_the_schemes_are_in_the_kernel_for_as_long_as_it_takes(bentpipe: Bentpip
     not (files("bentpipe") / "bpf" / "afc.bpf.o").is_file(),
     reason="needs clang-19 and libelf-dev at build time",
 )
-def test_a_lone_loss_costs_afc_nothing_after_a_reduction_either(bentpipe: Bentpipe, scenario: Path) -> None:
-    # Two losses in a window reduce it, a lone one later does not: with a reduction there it is 7 % slower.
-    lost = 'links.satellite.loss={ model = "drop", packets = [80, 84, 500] }'
+def test_lone_losses_cost_afc_nothing_after_a_reduction_either(bentpipe: Bentpipe, scenario: Path) -> None:
+    # Two losses in a window reduce it, five lone ones later do not: Reno takes twice as long.
+    lost = 'links.satellite.loss={ model = "drop", packets = [80, 84, 300, 500, 700, 900, 1100] }'
     way = ("--set", "links.satellite.delay=100 ms", "--set", "links.satellite.queue=unlimited", "--set", lost)
     (variant,) = told(bentpipe, scenario, "--variants", "afc", "--both", *way)["variants"]
-    assert abs(variant["goodput_deviation"]) < 0.05
+    assert abs(variant["goodput_deviation"]) < 0.15
 
 
 def test_a_flow_keeps_the_control_that_its_variant_names(bentpipe: Bentpipe, tmp_path: Path) -> None:
