@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from bentpipe.live.virtual import kernel
+from bentpipe.live.virtual import kernel, machine
 
 ANSWERS = """
 import pickle
@@ -42,6 +42,11 @@ def built(folder: Path, program: str, release: str = "6.12.99") -> kernel.Kernel
     (folder / "keeper").chmod(0o755)
     kernel.record(folder, {"release": release, "controls": ["reno", "cubic"]})
     return kernel.at(folder)
+
+
+def folders(of: int | str = "*") -> list[Path]:
+    """List the folders of runs, of all or of those that a process asked for."""
+    return [folder for base in machine.BASES for folder in Path(base).glob(f"bentpipe-kernel-{of}-*")]
 
 
 def working_in(folder: Path) -> list[int]:

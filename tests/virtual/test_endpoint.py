@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stand_in import with_another_program
+from stand_in import folders, with_another_program, working_in
 
 from bentpipe.live.virtual import kernel
-from bentpipe.live.virtual.machine import PREFIX, bases
 from conftest import PROGRAM
 
 WHY_NOT = kernel.why_none()
@@ -105,38 +104,28 @@ def test_an_application_of_the_simulator_uses_the_sockets_of_the_kernel(app: str
     assert flow["finish_s"] is not None
 
 
-def left_by(process: int) -> list[Path]:
-    return [folder for base in bases() for folder in base.glob(f"{PREFIX}{process}-*")]
-
-
-def test_a_killed_run_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["before its folder", "with its folder", "with its kernel"])
+def test_a_killed_run_leaves_nothing(tmp_path: Path, moment: str) -> None:
     file = tmp_path / "long.toml"
     file.write_text(f"duration = '100000 s'\n{LINK}{FLOW}variant = 'linux:cubic'\n")
-    for moment in range(10):
-        process = subprocess.Popen([str(PROGRAM), "run", str(file)], stderr=subprocess.DEVNULL)
-        # Other tests have kernels at the same time.
-        while not (own := left_by(process.pid)):
-            time.sleep(0.01)
-        time.sleep(0.1 * moment)
-        (folder,) = own
-        os.kill(process.pid, signal.SIGKILL)
+    for turn in range(10):
+        # Closed by the last of the run's processes.
+        ends, end = os.pipe()
+        process = subprocess.Popen(
+            [str(PROGRAM), "run", str(file)], stderr=subprocess.DEVNULL, pass_fds=[end]
+        )
+        os.close(end)
+        if moment == "before its folder":
+            time.sleep(0.001 * turn)
+        else:
+            while not folders(process.pid):
+                time.sleep(0.0001)
+            time.sleep(0.1 * turn if moment == "with its kernel" else 0.0002 * turn)
+        process.kill()
         process.wait()
-        until = time.monotonic() + 20
-        while left_by(process.pid) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert left_by(process.pid) == []
-        assert not working_in(folder)
-
-
-def working_in(folder: Path) -> list[str]:
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str((process / "cwd").readlink()).startswith(str(folder)):
-                found.append(process.name)
-        except OSError:
-            continue
-    return found
+        with os.fdopen(ends, "rb") as read:
+            assert read.read() == b""
+        assert folders(process.pid) == []
 
 
 ENDS = {
@@ -170,16 +159,16 @@ def test_a_kernel_that_is_killed_is_one_line(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     file.write_text(f"duration = '100000 s'\n{LINK}{FLOW}variant = 'linux:cubic'\n")
     process = subprocess.Popen([str(PROGRAM), "run", str(file)], stderr=subprocess.PIPE, text=True)
-    while not (own := left_by(process.pid)) or not working_in(own[0]):
+    while not (own := folders(process.pid)) or not working_in(own[0]):
         time.sleep(0.01)
     time.sleep(1)
     for number in working_in(own[0]):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(number), signal.SIGKILL)
+            os.kill(number, signal.SIGKILL)
     _, stderr = process.communicate()
     assert process.returncode == 1
     assert stderr.splitlines()[-1] == "bentpipe: the virtual kernel stopped: it was killed"
-    assert left_by(process.pid) == []
+    assert folders(process.pid) == []
 
 
 def test_what_cannot_be_is_one_line(scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import operator
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from stand_in import built, working_in
 
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.virtual import machine
-from bentpipe.live.virtual.machine import PREFIX, Machine
+from bentpipe.live.virtual.machine import Machine
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a virtual kernel needs Linux")
 
@@ -39,7 +38,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give the folder of the runs of a test, which must be empty when it is over."""
     folder = tmp_path / "runs"
     folder.mkdir()
-    monkeypatch.setattr(machine, "bases", lambda: [folder])
+    monkeypatch.setattr(machine, "BASES", (str(folder),))
     yield folder
     assert list(folder.iterdir()) == []
 
@@ -107,8 +106,11 @@ def test_a_kernel_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
 
 
 def test_without_room_it_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "bases", list)
-    with pytest.raises(InputError, match="expected 1 GB of room"), Machine(built(tmp_path / "kernel", "")):
+    monkeypatch.setattr(machine, "BASES", ("/proc", str(tmp_path / "nowhere")))
+    with (
+        pytest.raises(InputError, match=r"expected 1024 MB of room .* of /proc, "),
+        Machine(built(tmp_path / "kernel", "")),
+    ):
         pass
 
 
@@ -125,7 +127,7 @@ import operator, sys
 from pathlib import Path
 from typing import Any
 from bentpipe.live.virtual import kernel, machine
-machine.bases = lambda: [Path(sys.argv[2])]
+machine.BASES = (sys.argv[2],)
 with machine.Machine(kernel.at(Path(sys.argv[1]))) as there:
     list(there.call(operator.add, 2, 3))
 """
@@ -144,6 +146,21 @@ def gone(folder: Path) -> None:
     """Wait until a run is gone, processes and folder; a test that hangs here has failed."""
     while working_in(folder) or folder.exists():
         time.sleep(0.02)
+
+
+def test_a_command_that_is_killed_with_its_folder_leaves_nothing(tmp_path: Path, runs: Path) -> None:
+    kernel = built(tmp_path / "kernel", SPINS)
+    for turn in range(5):
+        command = subprocess.Popen(
+            [sys.executable, "-c", CALLS, str(kernel.folder), str(runs)], stderr=subprocess.PIPE
+        )
+        while not list(runs.iterdir()):
+            time.sleep(0.0001)
+        time.sleep(0.001 * turn)
+        command.kill()
+        # Its keeper ends last.
+        assert command.communicate()[1] == b""
+        assert list(runs.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -182,8 +199,8 @@ def test_what_was_killed_together_is_swept_by_the_next_run(tmp_path: Path, runs:
     while not (ready := list(runs.glob("*/ready"))):
         time.sleep(0.02)
     folder = ready[0].parent
-    machine.sweep()
-    assert folder.exists(), "a run that goes on is left alone"
+    with Machine(kernel):
+        assert folder.exists(), "a run that goes on is left alone"
     (keeper,) = keepers_of(command)
     for process in (keeper, command.pid):
         os.kill(process, signal.SIGSTOP)
@@ -193,16 +210,5 @@ def test_what_was_killed_together_is_swept_by_the_next_run(tmp_path: Path, runs:
     while working_in(folder):
         time.sleep(0.02)
     assert folder.exists()
-    machine.sweep()
-    assert not folder.exists()
-
-
-def test_a_folder_that_is_being_made_is_not_swept(runs: Path) -> None:
-    made = runs / f"{PREFIX}new"
-    made.mkdir()
-    machine.sweep()
-    assert made.exists()
-    os.utime(made, (0, 0))
-    machine.sweep()
-    assert not made.exists()
-    shutil.rmtree(made, ignore_errors=True)
+    with Machine(kernel):
+        assert not folder.exists()

@@ -1,5 +1,6 @@
 """``bentpipe live --virtual`` without a kernel: which one is taken, and what is said when none can be."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -88,6 +89,24 @@ def test_a_folder_that_is_not_whole_is_refused(cache: Path) -> None:
     (folder / "init").unlink()
     with pytest.raises(InputError, match="holds no whole virtual kernel"):
         kernel.find()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("live", "--virtual", "testbed"), ("run", "--set", "flows.a.variant=linux:reno")],
+)
+def test_a_keeper_of_another_version_is_one_line(
+    bentpipe: Bentpipe, scenario: Path, cache: Path, command: tuple[str, ...]
+) -> None:
+    old = built(cache / "old", "")
+    compiles = ["gcc", "-static", "-o", str(old.file("keeper")), "-x", "c", "-"]
+    subprocess.run(compiles, input="int main(void) { return 1; }", text=True, check=True)
+    kernel.record(old.folder, {"release": old.release, "controls": list(old.controls)})
+    kernel.use(old.folder)
+    result = bentpipe(*command, scenario)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"{old.file('keeper')} is of another version: {kernel.MAKE}\n")
+    assert result.stderr.count("\n") == 1
 
 
 def test_json_says_whose_clock_it_was() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from networks import transfer
-from stand_in import with_another_program, working_in
+from stand_in import folders, with_another_program, working_in
 
 from bentpipe.live.interop import in_virtual_kernel
 from bentpipe.live.virtual import kernel
-from bentpipe.live.virtual.machine import PREFIX, Machine, Virtual, bases
+from bentpipe.live.virtual.machine import Machine, Virtual
 from conftest import PROGRAM, SCENARIOS
 from over_a_path import EVERYTHING
 
@@ -31,10 +31,6 @@ def called(*arguments: object, status: int = 0, under: tuple[str, ...] = ()) -> 
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == status, result.stderr
     return result.stdout if status == 0 else result.stderr
-
-
-def runs() -> list[Path]:
-    return [folder for base in bases() for folder in base.glob(f"{PREFIX}*")]
 
 
 def test_the_same_command_gives_the_same_bytes_and_another_seed_others(scenario: Path) -> None:
@@ -148,10 +144,10 @@ LONG = [str(PROGRAM), "live", "--virtual", "testbed", str(SCENARIOS / "live-geo.
 
 @pytest.mark.parametrize("moment", range(10))
 def test_kill_9_at_any_moment_leaves_nothing(moment: int) -> None:
-    before = set(runs())
+    before = set(folders())
     process = subprocess.Popen(LONG, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(random.Random(moment).uniform(0.2, 4.0))  # noqa: S311 - any moment does
-    mine = set(runs()) - before
+    mine = set(folders()) - before
     process.kill()
     process.wait()
     while any(working_in(folder) or folder.exists() for folder in mine):
@@ -160,9 +156,9 @@ def test_kill_9_at_any_moment_leaves_nothing(moment: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_is_one_line(number: signal.Signals) -> None:
-    before = set(runs())
+    before = set(folders())
     process = subprocess.Popen(LONG, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (mine := set(runs()) - before):
+    while not (mine := set(folders()) - before):
         time.sleep(0.05)
     while not any((folder / "told").exists() for folder in mine):
         time.sleep(0.05)

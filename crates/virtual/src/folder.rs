@@ -1,22 +1,19 @@
 //! The folder of a run's kernel, and the process that ends the kernel and removes the folder when the run is over or gone.
 
-use std::fs::{self, File, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::fs::{self, Permissions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{FlockOperation, flock};
-
-use crate::found::{FILES, Found};
+use crate::found::{FILES, Found, MAKE};
 use crate::initramfs;
 
-/// How the folder of a run is named, as python/bentpipe/live/virtual/machine.py has it.
-const PREFIX: &str = "bentpipe-virtual-";
-/// Only what is touched counts.
+/// The kernel's memory. Only what is touched counts.
 const MEMORY: &str = "mem=1G";
+/// What must be free where its folder is.
+const MEGABYTES: &str = "512";
 /// The kernel's command line is a part of its entropy: constant names, whatever the folder is.
 const ARGUMENTS: [&str; 16] = [
     MEMORY,
@@ -42,7 +39,6 @@ const PREAMBLE: [&str; 5] = ["Checking ", "Core dump limits", "soft - ", "hard -
 pub(crate) struct Folder {
     path: PathBuf,
     keeper: Child,
-    _lock: File,
 }
 
 /// Where its clock and its devices connect to.
@@ -59,26 +55,33 @@ impl Folder {
         settings: &str,
         processor: usize,
     ) -> io::Result<(Folder, Listeners, ChildStdout)> {
-        let base = base()?;
-        sweep(&base);
-        let (path, lock) = make(&base)?;
-        let listeners = fill(&path, found, settings).inspect_err(|_| drop(fs::remove_dir_all(&path)))?;
-        let keeper = Command::new(found.folder.join("keeper"))
-            .arg(&path)
-            .arg(processor.to_string())
-            .arg("./linux")
+        let bases = format!("/dev/shm:{}", std::env::temp_dir().display());
+        let program = found.folder.join("keeper");
+        let mut keeper = Command::new(&program)
+            .args([&bases, MEGABYTES, &processor.to_string(), "./linux"])
             .args(ARGUMENTS)
             .env_clear()
-            .env("TMPDIR", &base)
             .env("LD_PRELOAD", "./entropy.so")
             .env("SEED", seed.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn();
-        let mut keeper = keeper.inspect_err(|_| drop(fs::remove_dir_all(&path)))?;
-        let ended = keeper.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok((Folder { path, keeper, _lock: lock }, listeners, ended))
+            .spawn()?;
+        let mut ended = keeper.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut folder = Folder { path: PathBuf::new(), keeper };
+        let mut line = String::new();
+        BufReader::new(&mut ended).read_line(&mut line)?;
+        folder.path = line.trim_end().into();
+        let fault = match &line[..] {
+            "" => format!("{} is of another version: {MAKE}", program.display()),
+            "\n" => format!("expected {MEGABYTES} MB of room for programs in one of {bases}"),
+            _ => {
+                let listeners = fill(&folder.path, found, settings)?;
+                folder.keeper.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?.write_all(b"\n")?;
+                return Ok((folder, listeners, ended));
+            }
+        };
+        Err(io::Error::other(fault))
     }
 
     /// Why the kernel ended: its panic, or what it or its program said last.
@@ -98,37 +101,8 @@ impl Drop for Folder {
         drop(self.keeper.stdin.take());
         // It cannot fail for a process that was started and not waited for.
         drop(self.keeper.wait());
-    }
-}
-
-/// Where there is room for the kernel's memory, and programs may run.
-fn base() -> io::Result<PathBuf> {
-    let bases = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
-    let fits = |base: &PathBuf| {
-        rustix::fs::statvfs(base).is_ok_and(|told| {
-            !told.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
-                && told.f_bavail * told.f_frsize >= 1 << 29
-        })
-    };
-    let missing =
-        || io::Error::other("expected half a GB of room for programs in /dev/shm or the temporary folder");
-    bases.into_iter().find(fits).ok_or_else(missing)
-}
-
-fn make(base: &Path) -> io::Result<(PathBuf, File)> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => {
-                made?;
-                let lock = File::create(path.join("lock"))?;
-                flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-                return Ok((path, lock));
-            }
-        }
+        // Where the keeper was killed.
+        drop(fs::remove_dir_all(&self.path));
     }
 }
 
@@ -144,21 +118,4 @@ fn fill(path: &Path, found: &Found, settings: &str) -> io::Result<Listeners> {
     let listen = |name: &str| UnixListener::bind(path.join(name));
     let devices = [listen("device-0")?, listen("device-1")?, listen("device-2")?];
     Ok(Listeners { clock: listen("clock")?, devices })
-}
-
-/// Removes the folders of runs that were killed together with what would have removed them.
-fn sweep(base: &Path) {
-    let own = rustix::process::geteuid().as_raw();
-    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && entry.metadata().is_ok_and(|folder| folder.uid() == own);
-        if !ours {
-            continue;
-        }
-        let unlocked = File::open(entry.path().join("lock"))
-            .is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
-        if unlocked {
-            drop(fs::remove_dir_all(entry.path()));
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-const MAKE: &str = "`make virtual-kernel` in bentpipe's source folder builds one";
+pub(crate) const MAKE: &str = "`make virtual-kernel` in bentpipe's source folder builds one";
 /// What is beside the kernel for a run: the first program in it, what keeps it, and what fixes its entropy.
 pub(crate) const FILES: [&str; 4] = ["linux", "endpoint", "keeper", "entropy.so"];
 

@@ -19,7 +19,7 @@ FILES = (*PROGRAMS, "endpoint", "keeper")
 MANIFEST = "kernel.json"
 _NEWEST = "newest"
 """The file that names the folder of the kernel that was built last."""
-_MAKE = "`make virtual-kernel` in bentpipe's source folder builds one"
+MAKE = "`make virtual-kernel` in bentpipe's source folder builds one"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def find(name: str | None = None) -> Kernel:
     if name is None:
         newest = cache() / _NEWEST
         if not newest.is_file():
-            raise InputError(f"live --virtual: no virtual kernel here: {_MAKE}")
+            raise InputError(f"live --virtual: no virtual kernel here: {MAKE}")
         return at(cache() / newest.read_text(encoding="utf-8"))
     built = [at(path.parent) for path in sorted(cache().glob(f"*/{MANIFEST}"))]
     found = [kernel for kernel in built if kernel.release.startswith(name)]
@@ -110,7 +110,7 @@ def at(folder: Path) -> Kernel:
         changed = [name for name in FILES if digest(folder / name) != told["files"][name]]
         kernel = Kernel(folder.resolve(), told["release"], tuple(told["controls"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"live --virtual: {folder} holds no whole virtual kernel: {_MAKE}") from error
+        raise InputError(f"live --virtual: {folder} holds no whole virtual kernel: {MAKE}") from error
     if changed:
-        raise InputError(f"live --virtual: {folder / changed[0]} is not the file that was built: {_MAKE}")
+        raise InputError(f"live --virtual: {folder / changed[0]} is not the file that was built: {MAKE}")
     return kernel

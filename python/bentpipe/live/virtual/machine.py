@@ -1,7 +1,6 @@
 """A virtual kernel that runs: a function of bentpipe is called in it, and its answers come out."""
 
 import contextlib
-import fcntl
 import json
 import os
 import pickle
@@ -15,26 +14,24 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self, cast
 
 import bentpipe
 from bentpipe import _core
 from bentpipe.errors import BentpipeError, InputError, Interrupted
-from bentpipe.live.virtual.kernel import PROGRAMS, Kernel
+from bentpipe.live.virtual.kernel import MAKE, PROGRAMS, Kernel
 from bentpipe.runs.progress import Reporter
 
-PREFIX = "bentpipe-virtual-"
-"""How the folder of a run is named."""
+BASES = ("/dev/shm", tempfile.gettempdir())  # noqa: S108 - the run's folder there is ours alone
+"""Where the folder of a run may be, the best first."""
 STALL_S = 60.0
 """After so long on the wall clock without a sign of it, a kernel is said to be stuck."""
 
 _GUEST = Path(__file__).with_name("guest.py")
 _MEMORY = "2G"
 """Only what is touched counts. With less, a buffer of 15 MB in TCP stands still for want of it."""
-_ROOM = 1 << 30
+_ROOM_MB = 1024
 _TURN_S = 0.1
-_UNLOCKED_S = 60.0
 
 _PREAMBLE = ("Checking ", "Core dump limits", "soft - ", "hard - ", "reboot: ")
 """What it says on its console when all is well."""
@@ -47,39 +44,6 @@ ARGUMENTS = (
     *("random.trust_cpu=on", "random.trust_bootloader=on"),
     *("con=null", "con0=null,fd:1", "loglevel=4", "panic=-1", "umid=kernel", "uml_dir=./"),
 )
-
-
-def bases() -> list[Path]:
-    """Give the folders that a run may be in, the best first: there is room, and programs may run."""
-    found = []
-    for folder in (Path("/dev/shm"), Path(tempfile.gettempdir())):  # noqa: S108 - the run's folder there is ours alone
-        try:
-            told = os.statvfs(folder)
-        except OSError:
-            continue
-        if (
-            not told.f_flag & os.ST_NOEXEC
-            and told.f_bavail * told.f_frsize >= _ROOM
-            and os.access(folder, os.W_OK)
-        ):
-            found.append(folder)
-    return found
-
-
-def sweep() -> None:
-    """Remove the folders of runs that were killed together with what would have removed them."""
-    for base in bases():
-        for folder in base.glob(f"{PREFIX}*"):
-            with contextlib.suppress(OSError):
-                if folder.stat().st_uid != os.geteuid():
-                    continue
-                if not (folder / "lock").exists():
-                    if time.time() > folder.stat().st_mtime + _UNLOCKED_S:
-                        shutil.rmtree(folder, ignore_errors=True)
-                    continue
-                with (folder / "lock").open("rb") as lock:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Machine:
@@ -97,29 +61,41 @@ class Machine:
         self.kernel, self.seed, self._limit_s, self._stall_s, self._who = kernel, seed, limit_s, stall_s, who
 
     def __enter__(self) -> Self:
-        sweep()
-        base = next(iter(bases()), None)
-        if base is None:
+        processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
+        program = self.kernel.file("keeper")
+        self._keeper = subprocess.Popen(
+            [program, ":".join(BASES), str(_ROOM_MB), str(processor), "./linux", *ARGUMENTS],
+            env={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "LD_PRELOAD": "./entropy.so",
+                "SEED": str(self.seed),
+            },
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # A signal of the terminal's is for us, who then close its standard input.
+            start_new_session=True,
+        )
+        self._stdin, self._stdout = (
+            cast("IO[bytes]", self._keeper.stdin),
+            cast("IO[bytes]", self._keeper.stdout),
+        )
+        line = self._stdout.readline().decode()
+        if not line.strip():
+            self._keeper.communicate()
             raise InputError(
-                f"{self._who}: expected 1 GB of room for programs in /dev/shm or the temporary folder"
+                f"{self._who}: expected {_ROOM_MB} MB of room for programs in one of {', '.join(BASES)}"
+                if line
+                else f"{self._who}: {program} is of another version: {MAKE}"
             )
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base)).resolve()
-        self._base = base
-        self._keeper: subprocess.Popen[bytes] | None = None
-        self._lock = (self.folder / "lock").open("wb")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.folder = Path(line.rstrip("\n"))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        if self._keeper is not None:
-            if self._keeper.stdin is not None:
-                self._keeper.stdin.close()
-            self._keeper.wait()
-            if self._keeper.stdout is not None:
-                self._keeper.stdout.close()
-        self._lock.close()
+    def __exit__(self, *_: object) -> None:
+        self._stdin.close()
+        self._keeper.wait()
+        self._stdout.close()
+        # Where the keeper was killed.
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @staticmethod
@@ -143,28 +119,12 @@ class Machine:
         shutil.copy(_GUEST, self.folder / "guest.py")
         for name in PROGRAMS:
             shutil.copy(self.kernel.file(name), self.folder / name)
-        self._start()
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(b"\n")
         try:
             yield from self._answers()
         except KeyboardInterrupt as error:
             raise Interrupted(f"{self._who}: interrupted") from error
-
-    def _start(self) -> None:
-        processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
-        self._keeper = subprocess.Popen(
-            [self.kernel.file("keeper"), self.folder, str(processor), "./linux", *ARGUMENTS],
-            env={
-                "PATH": os.environ.get("PATH", os.defpath),
-                "TMPDIR": str(self._base),
-                "LD_PRELOAD": "./entropy.so",
-                "SEED": str(self.seed),
-            },
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # A signal of the terminal's is for us, who then close its standard input.
-            start_new_session=True,
-            pass_fds=[self._lock.fileno()],
-        )
 
     def _answers(self) -> Iterator[Any]:
         began = alive = time.monotonic()
@@ -206,10 +166,9 @@ class Machine:
 
     def _has_ended(self) -> bool:
         """Wait a moment; whether the kernel has ended meanwhile."""
-        stdout = None if self._keeper is None else self._keeper.stdout
-        if stdout is None or not select.select([stdout], [], [], _TURN_S)[0]:
+        if not select.select([self._stdout], [], [], _TURN_S)[0]:
             return False
-        os.read(stdout.fileno(), 4096)
+        self._stdout.read(4096)
         return True
 
     def _said(self, heard: int) -> tuple[list[Any] | None, int]:
