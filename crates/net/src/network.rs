@@ -345,6 +345,11 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     fn offer_ahead(&mut self, mut at: Time, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
         while let Step::Ahead(number) = self.routes.step(hop) {
             let link = &mut self.links[number.index()];
+            if let Some(arrives) = link.cross(at, bytes, self.ahead.until) {
+                self.probe.taken(self.now, at, number, link);
+                (at, hop) = (arrives, hop + 1);
+                continue;
+            }
             let (offered, arrives) =
                 link.offer_ahead(at, id, bytes, || label(&self.packets, id, self.gateways.names()));
             if offered != Offered::Queued {

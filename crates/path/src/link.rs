@@ -28,7 +28,7 @@ use stats::{Sums, Tally};
 pub use supply::SupplyStats;
 pub use waits::WaitQuantiles;
 use waits::Waits;
-use work::{ROUNDED, UNITS_A_BYTE, Whole};
+use work::{Known, work};
 
 use crate::loss::Losses;
 use crate::packet::PacketId;
@@ -67,7 +67,8 @@ pub struct Link {
     last_service: Span,
     /// Above [`ROUNDED`]: work that is left when the last packet taken has been sent, less than a nanosecond's.
     rest: u64,
-    whole: Whole,
+    /// The last two lengths, data and ACKs; none where a packet's way over the link is more than a time.
+    known: [Known; 2],
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
     /// nobody fetches them.
     passes: bool,
@@ -122,7 +123,7 @@ impl Link {
             last_bytes: if gate.is_some() { NO_LENGTH } else { 0 },
             last_service: rate.time_to_send(0),
             rest: 0,
-            whole: Whole::default(),
+            known: [Known::NOTHING; 2],
             passes: false,
             delay: config.delay,
             loss: LossModel::new(&config.loss, &mut stream),
@@ -153,8 +154,9 @@ impl Link {
     #[inline(never)]
     fn take_of_other_length(&mut self, now: Time, id: PacketId, bytes: u32) -> Offered {
         let before = self.rest;
-        self.last_service = self.service(now, bytes);
-        self.last_bytes = if self.rest == 0 && self.whole.part == 0 { bytes } else { EACH_ANEW };
+        let (service, part) = self.service(now, bytes);
+        self.last_service = service;
+        self.last_bytes = if self.rest == 0 && part == 0 { bytes } else { EACH_ANEW };
         let offered = self.take(now, id, bytes);
         if offered == Offered::Dropped {
             self.rest = before;
@@ -162,25 +164,33 @@ impl Link {
         offered
     }
 
-    /// How long it takes to send a packet that comes now.
-    fn service(&mut self, now: Time, bytes: u32) -> Span {
-        if self.rate <= ROUNDED {
-            return self.rate.time_to_send(u64::from(bytes));
-        }
-        let rate = self.rate.as_bps();
-        if self.whole.bytes != bytes {
-            let work = u64::from(bytes).saturating_mul(UNITS_A_BYTE as u64);
-            self.whole = Whole { bytes, time: Span::from_nanos(work / rate), part: work % rate };
-        }
-        let Whole { time, part, .. } = self.whole;
+    /// How long it takes to send a packet that comes now, and by itself the part of a nanosecond beside whole ones.
+    fn service(&mut self, now: Time, bytes: u32) -> (Span, u64) {
+        let (time, part) = match self.known.iter().find(|known| known.bytes == bytes) {
+            Some(known) => (Span::from_nanos(u64::from(known.nanos)), known.part),
+            None => self.learn(bytes),
+        };
         let rest = if self.free_at < now { 0 } else { self.rest };
-        let lacks = rate - part;
+        let lacks = self.rate.as_bps() - part;
         if rest >= lacks {
             self.rest = rest - lacks;
-            return time + Span::from_nanos(1);
+            return (time + Span::from_nanos(1), part);
         }
         self.rest = rest + part;
-        time
+        (time, part)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, bytes: u32) -> (Span, u64) {
+        let (time, part) = work(self.rate, bytes);
+        if self.gate.is_none()
+            && self.loss.is_none()
+            && let Ok(nanos) = u32::try_from(time.as_nanos())
+        {
+            self.known = [Known { bytes, nanos, part }, self.known[0]];
+        }
+        (time, part)
     }
 
     /// Takes a packet whose sending time is known, or drops it when it would have to wait and may not.
@@ -253,7 +263,7 @@ impl Link {
             self.tally.early += u64::from(verdict == Verdict::DropEarly);
             return Offered::Dropped;
         }
-        self.last_service = self.service(now, bytes);
+        self.last_service = self.service(now, bytes).0;
         self.take(now, id, bytes);
         if verdict == Verdict::Take {
             return Offered::Queued;
@@ -317,6 +327,26 @@ impl Link {
         let offered = self.offer(now, id, bytes, label);
         self.next = Time::NEVER;
         (offered, self.free_at + self.delay)
+    }
+
+    /// [`Link::offer_ahead`] and [`Link::leave`] in one, without a place in the ring, where a packet finds the link idle and arrives by
+    /// `until`: tells when. None where it has to go the longer way; then nothing is done.
+    #[inline(always)]
+    pub fn cross(&mut self, now: Time, bytes: u32, until: Time) -> Option<Time> {
+        let known = self.known.iter().find(|known| known.bytes == bytes)?;
+        let free_at = now + Span::from_nanos(u64::from(known.nanos));
+        let arrives = free_at + self.delay;
+        if self.free_at >= now || arrives > until {
+            return None;
+        }
+        self.last_bytes = if known.part == 0 { bytes } else { EACH_ANEW };
+        self.last_service = Span::from_nanos(u64::from(known.nanos));
+        self.rest = known.part;
+        self.tally.idle += now.since(self.free_at);
+        self.free_at = free_at;
+        self.tally.delivered_bytes += u64::from(bytes);
+        self.tally.crossed += 1;
+        Some(arrives)
     }
 
     /// The packet that arrives next does so; returns whether it is damaged.
@@ -416,15 +446,14 @@ impl Link {
         self.served.as_mut().map_or(self.rate, |served| served.carries(now))
     }
 
-    /// When the packet that was taken last leaves the queue to be sent; none before the first packet, and where it is not known
-    /// yet.
+    /// When the packet that was taken just now leaves the queue to be sent; none where it is not known yet.
     pub fn last_begins(&self) -> Option<Time> {
-        self.ring.last().map(|slot| slot.starts)
+        self.is_closed().then(|| Time::ZERO + self.free_at.since(Time::ZERO + self.last_service))
     }
 
-    /// When the packet that was taken last has been sent; none before the first packet, and where it is not known yet.
+    /// When the packet that was taken just now has been sent; none where it is not known yet.
     pub fn last_ends(&self) -> Option<Time> {
-        self.ring.last().map(|_| self.free_at)
+        self.is_closed().then_some(self.free_at)
     }
 
     /// Of a link that goes step by step: how long it has sent until `now`, and until when it goes on as things are.

@@ -72,7 +72,8 @@ impl Link {
         let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
         let tally = &self.tally;
         let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
-        let (mut waits, mut waits_to_end, mut taken) = (tally.waits, tally.waits, self.ring.tail);
+        let (mut waits, mut waits_to_end, mut taken) =
+            (tally.waits, tally.waits, self.ring.tail + tally.crossed);
         // Above `ROUNDED` a packet may end up to a nanosecond later than by itself, but not after the next begins.
         let late = Span::from_nanos(u64::from(self.rate > ROUNDED));
         let mut follows = self.free_at;
@@ -109,11 +110,11 @@ impl Link {
 
     /// What arrived by `end`: where packets pass, all were counted when they were taken.
     fn arrivals(&self, end: Time) -> Arrivals {
-        let Tally { delivered_bytes: bytes, corrupted, .. } = self.tally;
+        let Tally { delivered_bytes: bytes, corrupted, crossed, .. } = self.tally;
         if !self.passes {
-            return Arrivals { packets: self.ring.head, bytes, corrupted };
+            return Arrivals { packets: self.ring.head + crossed, bytes, corrupted };
         }
-        let mut arrivals = Arrivals { packets: self.ring.tail, bytes, corrupted };
+        let mut arrivals = Arrivals { packets: self.ring.tail + crossed, bytes, corrupted };
         for number in (self.ring.head..self.ring.tail).rev() {
             let slot = self.ring.get(number);
             if slot.arrives <= end {

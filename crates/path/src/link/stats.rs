@@ -47,6 +47,8 @@ bentpipe_units::numbers! {
 /// What cannot be told from the ring's numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
+    /// Packets that had no place in the ring.
+    pub(super) crossed: u64,
     pub(super) delivered_bytes: u64,
     pub(super) max_waiting: u32,
     /// Time spent sending nothing, to the end of the packet taken last.

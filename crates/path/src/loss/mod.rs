@@ -77,6 +77,11 @@ impl LossModel {
         })
     }
 
+    /// Whether nothing is ever lost.
+    pub fn is_none(&self) -> bool {
+        matches!(self.0, Model::None)
+    }
+
     /// Whether the next packet, `bytes` long, is lost.
     #[inline]
     pub fn lost(&mut self, bytes: u32, stream: &mut Stream) -> bool {
