@@ -49,6 +49,7 @@ __all__ = [
     "live_plan",
     "live_schema",
     "parse_size",
+    "parts_of_variants",
     "places",
     "presets",
     "rain_height",
@@ -696,6 +697,9 @@ def presets() -> list[tuple[str, str]]:
 
 def schemes(kind: str) -> list[tuple[str, str]]:
     """Name and summary of what scenarios can name of a kind, such as ``variants`` or ``queues``."""
+
+def parts_of_variants() -> list[list[str]]:
+    """Give control, recovery and slow start of each variant, and what it is beside its recovery."""
 
 def check_quantity(kind: str, text: str) -> None:
     """Check that `text` is a ``time``, a ``rate``, a ``size`` or a ``queue``, as scenarios write it.

@@ -1,5 +1,6 @@
 """What scenarios can name, each with one line that says what it is."""
 
+from itertools import repeat
 from typing import NamedTuple
 
 from bentpipe import _core
@@ -10,8 +11,8 @@ class Entry(NamedTuple):
 
     name: str
     summary: str
-    parts: tuple[str, str, str] = ("", "", "")
-    """Of a variant: its control, its recovery, and what it is beside that recovery."""
+    parts: tuple[str, ...] = ()
+    """Of a variant: its control, its recovery, its slow start, and what it is beside that recovery."""
 
 
 def entries(what: str) -> list[Entry]:
@@ -20,15 +21,5 @@ def entries(what: str) -> list[Entry]:
     if what == "queues":
         summary = 'drops what arrives when it is full; written "100 packets" or "64 KiB", without a scheme'
         pairs = [("drop-tail", summary), *pairs]
-    found = [Entry(name, summary) for name, summary in pairs]
-    return list(map(_with_parts, found)) if what == "variants" else found
-
-
-def _with_parts(variant: Entry) -> Entry:
-    """Take its summary apart: that of a control, if it is not the standard one, and that of a recovery."""
-    controls = {summary: name for name, summary in _core.schemes("controls")}
-    for recovery, summary in _core.schemes("recoveries"):
-        if variant.summary.endswith(summary):
-            own = variant.summary.removesuffix(summary).removesuffix("; ")
-            return variant._replace(parts=(controls.get(own, "standard"), recovery, own or summary))
-    return variant
+    parts = map(tuple, _core.parts_of_variants()) if what == "variants" else repeat(())
+    return [Entry(name, summary, of) for (name, summary), of in zip(pairs, parts, strict=False)]

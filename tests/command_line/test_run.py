@@ -360,14 +360,14 @@ def test_the_papers_are_those_with_a_folder(bentpipe: Bentpipe) -> None:
     assert [gateway["name"] for gateway in gateways] == ["xfwa", "ewa", "wintrac", "xcp", "snoop", "spoof"]
 
 
-def test_a_variant_has_its_control_and_its_recovery_in_columns(bentpipe: Bentpipe) -> None:
+def test_a_variant_has_its_control_recovery_and_slow_start_in_columns(bentpipe: Bentpipe) -> None:
     header, *lines = bentpipe("list", "variants").stdout.splitlines()
-    assert header.split()[:3] == ["name", "control", "recovery"]
-    rows = {line.split()[0]: line.split()[1:3] for line in lines if not line.startswith(" ")}
-    assert rows["cubic"] == ["cubic", "rack"]
-    assert rows["newreno"] == ["standard", "newreno"]
-    assert rows["adalr+afc"] == ["adalr+afc", "sack"]
-    for place, kind in enumerate(("controls", "recoveries")):
+    assert header.split()[:5] == ["name", "control", "recovery", "slow", "start"]
+    rows = {line.split()[0]: line.split()[1:4] for line in lines if not line.startswith(" ")}
+    assert rows["cubic"] == ["cubic", "rack", "hystart"]
+    assert rows["newreno"] == ["standard", "newreno", "standard"]
+    assert rows["adalr+afc"] == ["adalr+afc", "sack", "standard"]
+    for place, kind in enumerate(("controls", "recoveries", "starts")):
         known = {entry["name"] for entry in json.loads(bentpipe("list", kind, "--json").stdout)}
         assert {row[place] for row in rows.values()} <= known
 

@@ -70,6 +70,12 @@ fn schemes(kind: &str) -> PyResult<Vec<(String, String)>> {
     })
 }
 
+/// Of each variant its control, recovery and slow start, and what it is beside its recovery.
+#[pyfunction]
+fn parts_of_variants() -> Vec<[String; 4]> {
+    reader::parts_of_variants(&Catalogue::default())
+}
+
 #[pyfunction]
 fn schema() -> PyResult<String> {
     serde_json::to_string_pretty(&reader::schema(&Catalogue::default()))
@@ -187,7 +193,7 @@ mod _core {
     use super::weather::{fade, places, rain_height};
     #[pymodule_export]
     use super::{
-        check_quantity, engine_version, exchange, has_room, parse_size, presets, result_schema, schema,
-        schemes, slant_range, slant_range_at_elevation, version,
+        check_quantity, engine_version, exchange, has_room, parse_size, parts_of_variants, presets,
+        result_schema, schema, schemes, slant_range, slant_range_at_elevation, version,
     };
 }

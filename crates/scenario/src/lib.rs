@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use bentpipe_tcp::Catalogue;
 use bentpipe_units::fault;
 
-pub use build::{schema, variants};
+pub use build::{parts_of_variants, schema, variants};
 pub use model::{ConstellationSpec, FlowSpec, HandoverSpec, InFlight, KernelControl, Routing, Scenario};
 pub use text::{FileKind, ReadFile, ScenarioError, error_line, presets};
 

@@ -211,14 +211,10 @@ def relay_table(relays: Sequence[Relay]) -> list[Table]:
 
 def print_catalogue(entries: Sequence[Entry], to: Console) -> None:
     """Print names with what they are."""
-    if not entries:
-        to.print("none yet", style="dim")
-        return
     table = new_table("name")
-    if variants := any(map(any, (entry.parts for entry in entries))):
-        table.add_column("control", no_wrap=True)
-        table.add_column("recovery", no_wrap=True)
+    for heading in ("control", "recovery", "slow start") if entries[0].parts else ():
+        table.add_column(heading, no_wrap=True)
     table.add_column("what it is")
     for entry in entries:
-        table.add_row(entry.name, *(entry.parts if variants else [entry.summary]))
+        table.add_row(entry.name, *(entry.parts or [entry.summary]))
     to.print(table)

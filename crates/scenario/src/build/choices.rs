@@ -50,6 +50,20 @@ pub fn variants(catalogue: &Catalogue) -> Vec<(String, String)> {
     named(catalogue, Profile::Rfc).into_iter().map(|(name, choices)| (name, summary(&choices))).collect()
 }
 
+/// Of each variant, in their order: its control, its recovery, the slow start that it has without a profile, and what it is beside
+/// its recovery.
+pub fn parts_of_variants(catalogue: &Catalogue) -> Vec<[String; 4]> {
+    let parts = |(_, Choices { recovery, control, slow_start }): (_, Choices<'_>)| {
+        let summary = match control.name() == plain() {
+            true => recovery.summary().to_owned(),
+            false => control.summary(),
+        };
+        let start = slow_start.unwrap_or(Profile::Rfc.slow_start(&control.name()));
+        [control.name(), recovery.name().to_owned(), start.to_owned(), summary]
+    };
+    named(catalogue, Profile::Rfc).into_iter().map(parts).collect()
+}
+
 /// The control with which a variant has the name of its recovery.
 fn plain() -> &'static str {
     <dyn ControlFactory>::ours().names()[0]

@@ -20,8 +20,8 @@ use bentpipe_tcp::Catalogue;
 use bentpipe_units::bounded::Whole;
 use bentpipe_units::{Fault, LATEST, Span, Under, conflict, ensure, fault, quoted};
 
-pub use choices::variants;
 use choices::{Choices, kernel};
+pub use choices::{parts_of_variants, variants};
 use constellation::constellation;
 use flows::relayed;
 use network::NetworkPlan;
