@@ -7,15 +7,17 @@ built again. Nothing is written to the source.
 import argparse
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.virtual import kernel, machine
@@ -179,7 +181,7 @@ def virtual_kernel(source: Path, jobs: int) -> kernel.Kernel:
         for left in cache.glob("building-*"):
             shutil.rmtree(left, ignore_errors=True)
         folder = _made(source, jobs)
-        kernel.use(folder)
+        use(folder)
     return kernel.at(folder)
 
 
@@ -202,13 +204,27 @@ def _made(source: Path, jobs: int) -> Path:
             build(source, made, work, jobs)
         compile_programs(made, work / "log")
         told = {"source": source.name, "programs": programs}
-        kernel.record(made, {**told, "release": "", "controls": []})
+        record(made, {**told, "release": "", "controls": []})
         print("asking it what it is", flush=True)
-        release, controls = machine.describe(kernel.at(made))
-        kernel.record(made, {**told, "release": release, "controls": list(controls)})
+        with machine.Machine(kernel.at(made), who="the virtual kernel") as asked:
+            ((release, controls),) = asked.call(machine.facts)
+        record(made, {**told, "release": release, "controls": list(controls)})
         shutil.rmtree(folder, ignore_errors=True)
         made.rename(folder)
     return folder
+
+
+def record(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write what is known of the kernel in `folder`, with digests of its files."""
+    told = {**facts, "files": {name: kernel.digest(folder / name) for name in kernel.FILES}}
+    (folder / kernel.MANIFEST).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+
+
+def use(folder: Path) -> None:
+    """Make the kernel in `folder`, one of the cache's, the one that is taken where none is named."""
+    part = kernel.cache() / f".{kernel.NEWEST}-{os.getpid()}"
+    part.write_text(folder.name, encoding="utf-8")
+    part.replace(kernel.cache() / kernel.NEWEST)
 
 
 def _has_kernel(folder: Path) -> bool:

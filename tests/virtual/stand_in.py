@@ -7,6 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import virtual_kernel as recipe
 from bentpipe.live.virtual import kernel, machine
 
 ANSWERS = """
@@ -40,7 +41,7 @@ def built(folder: Path, program: str, release: str = "6.12.99") -> kernel.Kernel
         (folder / name).write_bytes(b"")
     (folder / "keeper").write_bytes(keeper())
     (folder / "keeper").chmod(0o755)
-    kernel.record(folder, {"release": release, "controls": ["reno", "cubic"]})
+    recipe.record(folder, {"release": release, "controls": ["reno", "cubic"]})
     return kernel.at(folder)
 
 
@@ -70,5 +71,5 @@ def with_another_program(does: str, to: Path) -> None:
     source = to / "endpoint.c"
     source.write_text(f"#include <stdio.h>\n#include <unistd.h>\nint main(void) {{ {does} }}\n")
     subprocess.run(["gcc", "-static", "-o", folder / "endpoint", source], check=True)
-    kernel.record(folder, {"release": found.release, "controls": list(found.controls)})
+    recipe.record(folder, {"release": found.release, "controls": list(found.controls)})
     (folder.parent / "newest").write_text(folder.name)

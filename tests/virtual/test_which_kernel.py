@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from stand_in import built
 
+import virtual_kernel as recipe
 from bentpipe.errors import InputError
 from bentpipe.live.virtual import kernel
 from conftest import Bentpipe
@@ -57,13 +58,13 @@ def test_what_does_not_go_together(bentpipe: Bentpipe, arguments: tuple[str, ...
 
 def test_the_one_built_last_is_taken(cache: Path) -> None:
     for name in ("one", "two"):
-        kernel.use(built(cache / name, "").folder)
+        recipe.use(built(cache / name, "").folder)
     assert kernel.find().folder == cache / "two"
 
 
 def test_one_can_be_named_by_its_folder_or_release(cache: Path, tmp_path: Path) -> None:
     old, new = built(cache / "old", "", "6.1.170"), built(cache / "new", "", "6.12.117")
-    kernel.use(new.folder)
+    recipe.use(new.folder)
     assert kernel.find("6.1.").folder == old.folder
     assert kernel.find("6.12").controls == ("reno", "cubic")
     apart = built(tmp_path / "apart", "")
@@ -76,7 +77,7 @@ def test_one_can_be_named_by_its_folder_or_release(cache: Path, tmp_path: Path) 
 @pytest.mark.parametrize("name", kernel.FILES)
 def test_a_file_that_was_changed_is_refused(cache: Path, name: str) -> None:
     folder = built(cache / "one", "").folder
-    kernel.use(folder)
+    recipe.use(folder)
     with (folder / name).open("ab") as file:
         file.write(b"x")
     with pytest.raises(InputError, match=f"{name} is not the file that was built: `make virtual-kernel`"):
@@ -85,7 +86,7 @@ def test_a_file_that_was_changed_is_refused(cache: Path, name: str) -> None:
 
 def test_a_folder_that_is_not_whole_is_refused(cache: Path) -> None:
     folder = built(cache / "one", "").folder
-    kernel.use(folder)
+    recipe.use(folder)
     (folder / "init").unlink()
     with pytest.raises(InputError, match="holds no whole virtual kernel"):
         kernel.find()
@@ -99,10 +100,10 @@ def test_a_keeper_of_another_version_is_one_line(
     bentpipe: Bentpipe, scenario: Path, cache: Path, command: tuple[str, ...]
 ) -> None:
     old = built(cache / "old", "")
-    compiles = ["gcc", "-static", "-o", str(old.file("keeper")), "-x", "c", "-"]
+    compiles = ["gcc", "-static", "-o", str(old.folder / "keeper"), "-x", "c", "-"]
     subprocess.run(compiles, input="int main(void) { return 1; }", text=True, check=True)
-    kernel.record(old.folder, {"release": old.release, "controls": list(old.controls)})
-    kernel.use(old.folder)
+    recipe.record(old.folder, {"release": old.release, "controls": list(old.controls)})
+    recipe.use(old.folder)
     result = bentpipe(*command, scenario)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.endswith(f"{old.file('keeper')} is of another version: {kernel.MAKE}\n")

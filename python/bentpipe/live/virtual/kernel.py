@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ PROGRAMS = ("linux", "init", "entropy.so")
 FILES = (*PROGRAMS, "endpoint", "keeper")
 """Those, and for an endpoint of a run the first program in it and the process that ends it."""
 MANIFEST = "kernel.json"
-_NEWEST = "newest"
+NEWEST = "newest"
 """The file that names the folder of the kernel that was built last."""
 MAKE = "`make virtual-kernel` in bentpipe's source folder builds one"
 
@@ -30,10 +29,6 @@ class Kernel:
     release: str
     controls: tuple[str, ...]
     """Its congestion controls, as it said when it was built."""
-
-    def file(self, name: str) -> Path:
-        """Give one of `FILES`."""
-        return self.folder / name
 
 
 def cache() -> Path:
@@ -48,23 +43,10 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def record(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write what is known of the kernel in `folder`, with digests of its files."""
-    told = {**facts, "files": {name: digest(folder / name) for name in FILES}}
-    (folder / MANIFEST).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-
-
 def facts(folder: Path) -> dict[str, Any]:
-    """Read what `record` wrote."""
+    """Read what ``make virtual-kernel`` wrote of the kernel in `folder`."""
     told: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return told
-
-
-def use(folder: Path) -> None:
-    """Make the kernel in `folder`, one of the cache's, the one that is taken where none is named."""
-    part = cache() / f".{_NEWEST}-{os.getpid()}"
-    part.write_text(folder.name, encoding="utf-8")
-    part.replace(cache() / _NEWEST)
 
 
 def find(name: str | None = None) -> Kernel:
@@ -77,7 +59,7 @@ def find(name: str | None = None) -> Kernel:
     if name is not None and (Path(name) / MANIFEST).is_file():
         return at(Path(name))
     if name is None:
-        newest = cache() / _NEWEST
+        newest = cache() / NEWEST
         if not newest.is_file():
             raise InputError(f"live --virtual: no virtual kernel here: {MAKE}")
         return at(cache() / newest.read_text(encoding="utf-8"))

@@ -62,7 +62,7 @@ class Machine:
 
     def __enter__(self) -> Self:
         processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
-        program = self.kernel.file("keeper")
+        program = self.kernel.folder / "keeper"
         self._keeper = subprocess.Popen(
             [program, ":".join(BASES), str(_ROOM_MB), str(processor), "./linux", *ARGUMENTS],
             env={
@@ -118,7 +118,7 @@ class Machine:
         (self.folder / "command").write_text(f"{sys.executable}\n-I\n-B\n/run/bentpipe/guest.py\n")
         shutil.copy(_GUEST, self.folder / "guest.py")
         for name in PROGRAMS:
-            shutil.copy(self.kernel.file(name), self.folder / name)
+            shutil.copy(self.kernel.folder / name, self.folder / name)
         with contextlib.suppress(BrokenPipeError):
             self._stdin.write(b"\n")
         try:
@@ -240,14 +240,6 @@ def stated(release: str, virtual: Virtual | None) -> dict[str, Any]:
         "clock": "real" if virtual is None else "virtual",
         "kernel_seed": None if virtual is None else virtual.seed,
     }
-
-
-def describe(kernel: Kernel) -> tuple[str, tuple[str, ...]]:
-    """Ask a kernel for its release and its congestion controls."""
-    with Machine(kernel, who="the virtual kernel") as machine:
-        (told,) = machine.call(facts)
-    release, controls = told
-    return release, controls
 
 
 def facts() -> tuple[str, tuple[str, ...]]:
