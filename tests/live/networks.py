@@ -7,7 +7,7 @@ from typing import Any
 from cases import DIRECTIONS
 
 from bentpipe import _core
-from bentpipe.live.interop import Over, Transfer, over_scenario
+from bentpipe.live.interop import Over, Transfer
 
 SATELLITE = """
 [links.satellite]
@@ -71,8 +71,7 @@ def transfer(name: str, changes: Mapping[str, str] | None = None, **chosen: str)
     over = Over.of(scenario)
     named = {"recovery": "sack", "control": "standard", "direction": "send", "bytes": over.bytes, **chosen}
     common: dict[str, Any] = {"seed": scenario.seed, "kernel_control": "reno"}
-    (made,) = over_scenario({key: [value] for key, value in named.items()}, common, over)
-    return made
+    return Transfer(None, {**common, **named}, over)
 
 
 def every_network(**chosen: str) -> dict[str, Transfer]:

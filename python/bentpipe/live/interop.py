@@ -115,21 +115,6 @@ def loss_model(text: str, option: str = "--loss") -> dict[str, Any]:
     )
 
 
-def over_scenario(
-    choices: Mapping[str, Sequence[str]],
-    common: Mapping[str, Any],
-    over: Over,
-    kernels: Sequence[str] = (),
-) -> list[Transfer]:
-    """Give every combination of the `choices` over the links of a scenario.
-
-    `choices` has ``recovery``, ``control``, ``direction`` and ``bytes``.
-
-    Raises InputError: a recovery has no control to go with.
-    """
-    return [Transfer(None, {**common, **named}, over) for named, _ in combined(choices, kernels)]
-
-
 def combined(
     choices: Mapping[str, Sequence[str]], kernels: Sequence[str], of_path: Sequence[str] = ()
 ) -> Iterator[tuple[Row, tuple[str, ...]]]:

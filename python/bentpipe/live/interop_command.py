@@ -31,7 +31,6 @@ from bentpipe.live.interop import (
     in_virtual_kernel,
     kernel_controls,
     loss_model,
-    over_scenario,
 )
 from bentpipe.live.interop import interop as run
 from bentpipe.live.table import print_interop
@@ -197,7 +196,8 @@ def _transfers(options: dict[str, Any], virtual: Virtual | None) -> tuple[list[T
         "seed": scenario.seed if options["seed"] is None else options["seed"],
         "kernel_mss": options["kernel_mss"],
     }
-    return over_scenario(_choices(options, kernels, over, given), common, over, kernels), scenario.files
+    chosen = combined(_choices(options, kernels, over, given), kernels)
+    return [Transfer(None, {**common, **named}, over) for named, _ in chosen], scenario.files
 
 
 def _choices(
