@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bentpipe.own.control import Ack, Control, Exit, Loss, Mark, PartialAck, Timeout, Window
     from bentpipe.own.loss import LossModel, Random, SentPacket
     from bentpipe.own.queue import Queue, QueuedPacket, QueueView
-    from bentpipe.plot.pyplot import draw_in_pyplot as draw_in_pyplot
+    from bentpipe.plot.page import draw_in_pyplot as draw_in_pyplot
     from bentpipe.runs.result import Result, Table
     from bentpipe.runs.runner import replicate, run
     from bentpipe.runs.statistics import Failure
@@ -77,7 +77,7 @@ _HOMES = {
     "comparison.api": ("compare",),
     "comparison.result": ("Comparison",),
     "runs.result": ("Result", "Table"),
-    "plot.pyplot": ("draw_in_pyplot",),
+    "plot.page": ("draw_in_pyplot",),
     "runs.runner": ("replicate", "run"),
     "scenario": ("Scenario",),
     "numbers.intervals": ("bootstrap",),

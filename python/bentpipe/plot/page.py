@@ -28,8 +28,9 @@ from bentpipe.plot.panels import (
 from bentpipe.plot.run import DrawnRun
 from bentpipe.result_types import Handover
 from bentpipe.results import mean
+from bentpipe.runs.result import Result
 from bentpipe.show.scales import fit, label_time, unit_for
-from bentpipe.show.style import GREY, picture, plain
+from bentpipe.show.style import GREY, house_style_of_pyplot, picture, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,17 @@ _LEGEND_LETTERS = 24
 _INCHES_A_LETTER = 0.088
 
 _Panel: TypeAlias = Callable[["Axes", View], Legend]
+
+
+def draw_in_pyplot(results: Sequence[Result], **shown: Any) -> NDArray[np.object_]:
+    """Draw the time series of `results` side by side in a figure of pyplot; gives the axes, a row a panel.
+
+    What is `shown`, `Page` takes.
+    """
+    subjects = [DrawnRun(result.run["scenario"], result.run, result.series) for result in results]
+    page = Page(subjects, **shown)
+    with house_style_of_pyplot() as pyplot:
+        return page.draw(pyplot.figure(figsize=page.size_in, layout="constrained"))
 
 
 def draw_runs(subjects: Sequence[DrawnRun], path: Path, **shown: Any) -> None:
