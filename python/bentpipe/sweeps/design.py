@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import pyarrow as pa
 
 from bentpipe.errors import InputError
 from bentpipe.results import dump
 from bentpipe.sweeps.axes import Axis, Points, points_of
 from bentpipe.sweeps.work import Base
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ABOUT, SCENARIO = "sweep.json", "scenario.toml"
 _FORMAT = 1
@@ -49,7 +48,6 @@ class Design:
 
         Plain numbers are numbers. Quantities with a unit are texts, and numbers in a further column.
         """
-        import pyarrow as pa
 
         def columns(axis: Axis) -> dict[str, "pa.Array[Any]"]:
             numbers = axis.numbers()

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from bentpipe.errors import BentpipeError, Interrupted, RunError, reason
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.threads import Crew
@@ -18,8 +20,6 @@ from bentpipe.sweeps.store import Store, missing_runs
 from bentpipe.sweeps.work import Done, Job, failed, simulate
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from bentpipe.sweeps.cluster import Cluster
 
 _WRITE_EVERY_S = 2.0
@@ -108,7 +108,7 @@ class _Sweeping:
     counts: Counts
     missing: Iterator[tuple[int, int]]
     under_way: dict[Future[Done], Sequence[Job]] = field(default_factory=dict)
-    rows: list["pa.Table"] = field(default_factory=list)
+    rows: list[pa.Table] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
     written: float = -math.inf
     """The first rows are written at once: a folder that takes none is told of early."""

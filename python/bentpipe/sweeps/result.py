@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from bentpipe import checks
 from bentpipe.errors import InputError
@@ -25,8 +28,6 @@ from bentpipe.sweeps.store import dataset, files, read
 from bentpipe.sweeps.work import KINDS
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
     from matplotlib.axes import Axes
 
 METRICS = ("goodput_bps", "retransmitted_segments", "timeouts", "rtt_mean_s")
@@ -78,7 +79,7 @@ class Sweep:
         """The keys of the scenario that are varied."""
         return tuple(axis.key for axis in self.design.points.axes)
 
-    def table(self, columns: Sequence[str] | None = None) -> "pa.Table":
+    def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Give its rows, or these columns of them.
 
         A row of the kind ``run`` is a run; those of the kinds ``flow``, ``link``, ``gateway``, ``handover``,
@@ -90,8 +91,6 @@ class Sweep:
         InputError
             There is no row yet.
         """
-        import pyarrow as pa
-
         table = read(self._dataset(), columns=None if columns is None else list(columns))
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type) and field.name != "scenario_sha256":
@@ -140,8 +139,6 @@ class Sweep:
 
     def metrics(self) -> list[str]:
         """Give the columns of measured numbers."""
-        import pyarrow as pa
-
         settings = {name for _, columns in self.design.columns for name in columns}
         return [
             field.name
@@ -260,7 +257,7 @@ class Sweep:
                 listed = ", ".join([*near, *(other for other in known if other not in near)][:12])
                 raise InputError(f"{self.folder}: expected {what} ({listed}), found {name!r}")
 
-    def _dataset(self) -> "ds.Dataset":
+    def _dataset(self) -> ds.Dataset:
         if not files(self.folder):
             raise InputError(f"{self.folder}: expected rows of a sweep, found none yet")
         return dataset(self.folder, self.design)
@@ -292,9 +289,7 @@ class Sweep:
         kinds: Sequence[str] = (),
         present: str | None = None,
         points: int | None = None,
-    ) -> "pa.Table":
-        import pyarrow.compute as pc
-
+    ) -> pa.Table:
         wanted: list[Any] = [pc.field("kind").isin(list(dict.fromkeys(kinds)))] if kinds else []
         if points is not None:
             wanted.append(pc.field("point") < points)
@@ -310,8 +305,6 @@ class Sweep:
 
     def _equals(self, key: str, text: str) -> Any:
         """Give what chooses the rows in which the column `key` has this value; a name may be a pattern."""
-        import pyarrow.compute as pc
-
         self.require([key], ["name", *self.keys], "a key that was varied, or name")
         for axis in self.design.points.axes:
             if axis.key == key:

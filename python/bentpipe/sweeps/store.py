@@ -20,20 +20,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bentpipe.errors import BentpipeError, InputError
 from bentpipe.files.output import write_text
 from bentpipe.sweeps.design import ABOUT, SCENARIO, Design
 from bentpipe.sweeps.work import who
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-    import pyarrow.parquet as pq
 
 _Read = TypeVar("_Read")
 
@@ -82,8 +81,6 @@ def files(folder: Path) -> list[Path]:
 
 def _about(path: Path, key: str, read: Callable[[str], _Read]) -> _Read:
     """Read what a file of rows says of itself under `key`."""
-    import pyarrow.parquet as pq
-
     try:
         return read((pq.read_metadata(path).metadata or {})[key.encode()].decode())
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -94,8 +91,6 @@ def _about(path: Path, key: str, read: Callable[[str], _Read]) -> _Read:
 
 def _require_rows(path: Path) -> None:
     """See that a file of rows is one of ours, and not damaged."""
-    import pyarrow.parquet as pq
-
     _about(path, "bentpipe_engine", str)
     try:
         pq.read_table(
@@ -107,12 +102,8 @@ def _require_rows(path: Path) -> None:
         ) from error
 
 
-def dataset(folder: Path, design: Design) -> "ds.Dataset":
+def dataset(folder: Path, design: Design) -> ds.Dataset:
     """Give all rows of the sweep in `folder`, without reading them."""
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-    import pyarrow.parquet as pq
-
     found = files(folder)
     try:
         schema = _ordered(pa.unify_schemas([pq.read_schema(path) for path in found]), design)
@@ -126,7 +117,7 @@ def dataset(folder: Path, design: Design) -> "ds.Dataset":
         ) from error
 
 
-def read(rows: "ds.Dataset", **what: Any) -> "pa.Table":
+def read(rows: ds.Dataset, **what: Any) -> pa.Table:
     """Read rows of a dataset.
 
     Raises InputError: a file is damaged.
@@ -179,13 +170,11 @@ class Store:
             (self.folder / PARTS).rmdir()
         os.close(self._lock)
 
-    def take_over(self) -> tuple["NDArray[np.bool_]", int, int]:
+    def take_over(self) -> tuple[NDArray[np.bool_], int, int]:
         """Tell which runs are there, by point and replication; how many failed; how many another engine ran.
 
         Files of another engine stand aside until all is there, and what a killed writer left goes.
         """
-        import pyarrow.parquet as pq
-
         done = np.zeros((len(self.design.points), self.design.runs), dtype=bool)
         failed = dropped = 0
         of_use = files(self.folder)
@@ -208,11 +197,8 @@ class Store:
                 self._last = int(path.stem)
         return done, failed, dropped
 
-    def add(self, rows: Sequence["pa.Table"]) -> None:
+    def add(self, rows: Sequence[pa.Table]) -> None:
         """Write rows of finished runs as a part."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         table = self._completed(pa.concat_tables(rows, promote_options="default"))
         about = {"bentpipe_least_replication": str(pc.min(table["replication"]))}
         with self._written(self.folder / PARTS / f"{self._last + 1:08}.parquet", table.schema, about) as part:
@@ -224,10 +210,6 @@ class Store:
 
         The same sweep by the same engine gives the same bytes, however often it was interrupted.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
         found = files(self.folder)
         whole = self.folder / ROWS
         if found != [whole]:
@@ -256,12 +238,8 @@ class Store:
                 before.rmdir()
 
     @contextmanager
-    def _written(
-        self, path: Path, schema: "pa.Schema", about: dict[str, str]
-    ) -> "Iterator[pq.ParquetWriter]":
+    def _written(self, path: Path, schema: pa.Schema, about: dict[str, str]) -> Iterator[pq.ParquetWriter]:
         """Write rows to a hidden file, which is `path` when all of them are on the disk."""
-        import pyarrow.parquet as pq
-
         hidden = self.folder / PARTS / f".{path.name}"
         try:
             with pq.ParquetWriter(hidden, schema, compression="zstd", write_page_checksum=True) as writer:
@@ -275,10 +253,8 @@ class Store:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise BentpipeError(f"cannot write {self.folder}: {reason}") from error
 
-    def _completed(self, table: "pa.Table") -> "pa.Table":
+    def _completed(self, table: pa.Table) -> pa.Table:
         """Add what points have set, and who ran them."""
-        import pyarrow as pa
-
         points, each = np.unique(table["point"].to_numpy(), return_inverse=True)
         places = np.array([self.design.points.places(point) for point in points.tolist()])
         for number, (_, columns) in enumerate(self.design.columns):
@@ -293,20 +269,18 @@ class Store:
         return table.select(schema.names).cast(schema)
 
 
-def missing_runs(done: "NDArray[np.bool_]") -> Iterator[tuple[int, int]]:
+def missing_runs(done: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     """Give point and replication of the runs that are not done."""
     for point, there in enumerate(done):
         for replication in np.flatnonzero(~there).tolist():
             yield point, replication
 
 
-def _ordered(schema: "pa.Schema", design: Design, *, keep_unknown: bool = False) -> "pa.Schema":
+def _ordered(schema: pa.Schema, design: Design, *, keep_unknown: bool = False) -> pa.Schema:
     """Put the columns in their order: where a row belongs, what was set, what was measured, who ran it.
 
     A column of which no value is known is of texts or, unless it is to stay unknown, of numbers.
     """
-    import pyarrow as pa
-
     settings = [name for _, columns in design.columns for name in columns]
     named = {*_FIRST, *settings, *_THEN, *_LAST}
     measured = sorted(name for name in schema.names if name not in named)

@@ -8,16 +8,15 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from bentpipe import _core
 from bentpipe.errors import RunError, ScenarioError, one_line
 from bentpipe.numbers.declared import structure, tables
 from bentpipe.runs.statistics import replication_seed
 from bentpipe.runs.threads import Halted, Stopped
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Job = tuple[int, Sequence[tuple[str, str]], Sequence[int]]
 """A point, what it changes of the scenario, and which of its replications are to be run."""
@@ -44,7 +43,7 @@ class Base:
 class Done:
     """The rows of finished runs, what they took, and engine and version of who ran them."""
 
-    rows: "pa.Table"
+    rows: pa.Table
     runs: int
     failed: int
     spent_s: float
@@ -158,8 +157,6 @@ class _Gathered:
         self._runs.append(row)
 
     def done(self, began: float) -> Done:
-        import pyarrow as pa
-
         heads = _table(self._runs) if self._runs else pa.table({})
         tables = [_of_kind("run", heads)] if self._runs else []
         for kind, rows in self._rows.items():
@@ -175,15 +172,11 @@ class _Gathered:
         return Done(table, len(self._runs), failures, time.monotonic() - began, who())
 
 
-def _of_kind(kind: str, table: "pa.Table") -> "pa.Table":
-    import pyarrow as pa
-
+def _of_kind(kind: str, table: pa.Table) -> pa.Table:
     return table.append_column("kind", pa.array([kind] * len(table), pa.string()))
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> "pa.Table":
+def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Make a table of rows that all have the keys of one of them."""
-    import pyarrow as pa
-
     names = max(rows, key=len)
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
