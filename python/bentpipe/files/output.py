@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from bentpipe.errors import BentpipeError, InputError, Interrupted
@@ -38,9 +37,7 @@ class Staging:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         interrupted = isinstance(error, KeyboardInterrupt | Interrupted)
         try:
             if error is None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from html import escape
 from importlib import import_module
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -43,9 +42,7 @@ class Reporter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._line is not None:
             self._line("", None)
         if self._bar is not None:
