@@ -10,12 +10,14 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 from playwright.sync_api import TimeoutError as TookTooLong
 
+CHROMIUM = shutil.which("chromium")
 WIDTHS = (1280, 390)
 LINKS = """() => [...document.querySelectorAll("[href], [src]")]
   .map((one) => one.href?.baseVal ?? one.href ?? one.src)
@@ -30,6 +32,18 @@ WIDE = """() => {
 }"""
 WORD = "cwnd"
 """What every search has to find."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Chromium."""
+    # It refuses its sandbox to root, and needs none for pages of our own.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with (
+        sync_playwright() as playwright,
+        closing(playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)) as browser,
+    ):
+        yield browser
 
 
 def complaints(folder: Path, browser: Browser) -> Iterator[str]:
@@ -97,12 +111,8 @@ def dead(folder: Path, url: str, names: dict[Path, set[str]]) -> str:
 def main() -> int:
     """Print the complaints."""
     folder = Path(sys.argv[1]).resolve()
-    # Chromium refuses its sandbox to root, and needs none for pages of our own.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+    with chromium() as browser:
         found = list(complaints(folder, browser))
-        browser.close()
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

@@ -1,26 +1,21 @@
 """Pages in a tab of Chromium, which says what they ask for and complain of."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-CHROMIUM = shutil.which("chromium")
+from site_check import CHROMIUM as CHROMIUM
+from site_check import chromium
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        # Chromium refuses its sandbox to root, and needs none for pages of our own.
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 class Opened:
