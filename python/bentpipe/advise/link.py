@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from bentpipe.results import mean
@@ -84,9 +85,13 @@ class Link:
         scenario = Scenario.from_dict(
             {"title": "advice", "links": {"internet": internet, "satellite": satellite}, "flows": flows}
         )
-        outcome = replicate(scenario, _RUNS) if self.loss else run(scenario)
-        flow: Mapping[str, Any] = outcome.flows["download"]
-        return mean(flow[number]) or math.inf
+        return mean(_download(scenario, random=self.loss > 0)[number]) or math.inf
+
+
+@cache
+def _download(scenario: Scenario, *, random: bool) -> Mapping[str, Any]:
+    """Simulate it, what is asked again once."""
+    return (replicate(scenario, _RUNS) if random else run(scenario)).flows["download"]
 
 
 def _tcp(settings: Tcp) -> dict[str, Any]:
