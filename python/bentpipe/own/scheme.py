@@ -3,7 +3,7 @@
 import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, ClassVar, TypeAlias
 
@@ -54,22 +54,6 @@ def _hooks(base: type[Scheme]) -> tuple[str, ...]:
     return tuple(name for name, value in vars(base).items() if callable(value) and not name.startswith("_"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Copies:
-    """Makes copies of an object that somebody has set up."""
-
-    of: Scheme
-
-    def __call__(self) -> Scheme:
-        return copy.deepcopy(self.of)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Copies) and self.of is other.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
-
-
 def is_scheme(value: object) -> bool:
     """Say whether it is a scheme: an object or its class."""
     return isinstance(value, Scheme) or (isinstance(value, type) and issubclass(value, Scheme))
@@ -101,13 +85,17 @@ def _own(scheme: Any, name: str) -> _core.OwnScheme:
 def _maker(scheme: Any) -> tuple[Callable[..., object], list[str]]:
     if isinstance(scheme, type):
         return scheme, list(inspect.signature(scheme).parameters)
-    return _Copies(scheme), []
+    return partial(copy.deepcopy, scheme), []
 
 
 def class_and_object(scheme: _core.OwnScheme) -> tuple[type[Scheme], Scheme | None]:
     """Give the class of a scheme that was registered, and the object, if it was one."""
-    maker: Any = scheme.make
-    return (type(maker.of), maker.of) if isinstance(maker, _Copies) else (maker, None)
+    given = _given(scheme)
+    return (given, None) if isinstance(given, type) else (type(given), given)
+
+
+def _given(scheme: _core.OwnScheme) -> Any:
+    return scheme.make.args[0] if isinstance(scheme.make, partial) else scheme.make
 
 
 def machinery(kind: type[Scheme]) -> tuple[type, ...]:
@@ -133,12 +121,11 @@ class NamedSchemes:
         return settings
 
     def _name(self, scheme: Any) -> str:
-        maker, _ = _maker(scheme)
         for number in count(1):
             name = scheme.name if number == 1 else f"{scheme.name}-{number}"
             of_name = [own for own in self.known if (own.kind, own.name) == (scheme._kind, name)]
             if not of_name:
                 self.known.append(_own(scheme, name))
-            if not of_name or of_name[0].make == maker:
+            if not of_name or _given(of_name[0]) is scheme:
                 return name
         raise AssertionError
