@@ -12,9 +12,11 @@ TYPES = ROOT / "python" / "bentpipe" / "result_types.pyi"
 
 _HEAD = '''"""The types of a run's result, by `make types`."""
 
-from typing import Literal, NotRequired, TypedDict
+from functools import cached_property
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 from bentpipe.numbers.number import Number
+from bentpipe.runs.result import Table
 '''
 
 
@@ -22,7 +24,18 @@ def types() -> str:
     """Give the text of the types."""
     there = schema()["$defs"]
     parts = [_HEAD, *(_class(name, there[name]) for name in _in_order(there)), _class("RunResult", schema())]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_tables()])
+
+
+def _tables() -> Iterator[str]:
+    """Give the names of the tables, and the attributes that each result has of them."""
+    tables = {key: field for key, field in fields(schema()) if field.get("type") == "array"}
+    names = "".join(f"    {json.dumps(key)},\n" for key in tables)
+    yield f"What: TypeAlias = Literal[\n{names}]\n"
+    yield 'class Tables:\n    """The tables of a result."""\n'
+    for key, field in tables.items():
+        yield f"    @cached_property\n    def {key}(self) -> Table[{_type(field['items'])}]:"
+        yield f'        """{_about(field)}"""\n'
 
 
 def _in_order(types: dict[str, Any]) -> Iterator[str]:
@@ -37,9 +50,12 @@ def _in_order(types: dict[str, Any]) -> Iterator[str]:
     yield from done
 
 
+def _about(of: dict[str, Any]) -> str:
+    return str(of["description"]).partition(": ")[0].partition(";")[0].removesuffix(".") + "."
+
+
 def _class(name: str, structure: dict[str, Any]) -> str:
-    about = structure["description"].partition(": ")[0].partition(";")[0].removesuffix(".")
-    lines = [f"class {_named(name)}(TypedDict):", f'    """{about}."""', ""]
+    lines = [f"class {_named(name)}(TypedDict):", f'    """{_about(structure)}"""', ""]
     for key, field in fields(structure):
         kind = _type(field)
         kind = (

@@ -1,8 +1,10 @@
 """The types of a run's result, by `make types`."""
 
-from typing import Literal, NotRequired, TypedDict
+from functools import cached_property
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 from bentpipe.numbers.number import Number
+from bentpipe.runs.result import Table
 
 class Call(TypedDict):
     """One direction of a telephone call, as its listener heard it."""
@@ -229,3 +231,59 @@ class Measured(TypedDict):
     jain_flows: Number
     engine: Engine
     recording: NotRequired[Recording]
+
+What: TypeAlias = Literal[
+    "flows",
+    "links",
+    "gateways",
+    "handovers",
+    "paths",
+    "relays",
+    "pages",
+    "videos",
+    "calls",
+    "transactions",
+]
+
+class Tables:
+    """The tables of a result."""
+
+    @cached_property
+    def flows(self) -> Table[Flow]:
+        """One entry a flow, in the scenario's order."""
+
+    @cached_property
+    def links(self) -> Table[Link]:
+        """Two entries a link, in the scenario's order."""
+
+    @cached_property
+    def gateways(self) -> Table[Gateway]:
+        """One entry a gateway, in the order of the directions of links that they guard."""
+
+    @cached_property
+    def handovers(self) -> Table[Handover]:
+        """One entry a handover, in the scenario's order."""
+
+    @cached_property
+    def paths(self) -> Table[FlowPath]:
+        """One entry a flow over satellites, in the scenario's order."""
+
+    @cached_property
+    def relays(self) -> Table[Relay]:
+        """One entry a relay, in the scenario's order of flows."""
+
+    @cached_property
+    def pages(self) -> Table[Page]:
+        """The pages of HTTP flows."""
+
+    @cached_property
+    def videos(self) -> Table[Video]:
+        """One entry a film, in the scenario's order of flows."""
+
+    @cached_property
+    def calls(self) -> Table[Call]:
+        """One entry a telephone call, in the scenario's order of flows."""
+
+    @cached_property
+    def transactions(self) -> Table[Transaction]:
+        """The transactions, the segments of films, and the transfers of short flows."""

@@ -4,22 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from bentpipe.errors import InputError
-from bentpipe.numbers.declared import tables
-from bentpipe.result_types import (
-    Call,
-    Flow,
-    FlowPath,
-    Gateway,
-    Handover,
-    Link,
-    Page,
-    Relay,
-    Transaction,
-    Video,
-)
+from bentpipe.numbers.declared import schema, tables
 from bentpipe.results import Number, Run, dump, parse
 from bentpipe.runs.statistics import Failure, replication_seed
 from bentpipe.runs.traces import Traces
@@ -30,12 +18,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_Row = TypeVar("_Row", bound=Mapping[str, Any])
+    from bentpipe.result_types import Tables, What
+else:
+    Tables, What = object, str
 
-What = Literal[
-    "flows", "links", "gateways", "handovers", "paths", "relays", "pages", "videos", "calls", "transactions"
-]
-"""The tables of a result."""
+_Row = TypeVar("_Row", bound=Mapping[str, Any])
 
 _SHOWN = 20
 """Rows that a notebook shows; the rest is counted."""
@@ -152,13 +139,11 @@ class Runs(Sequence[Run]):
         return f"<{len(self):,} runs>"
 
 
-def _rows(what: What, _: type[_Row]) -> "cached_property[Table[_Row]]":
-    return cached_property(lambda result: Table(what, result.run[what], combined="runs" in result.run))
-
-
 @dataclass(frozen=True)
-class Result:
+class Result(Tables):
     """What came out of a run, or of all replications together.
+
+    It has every table as an attribute: ``flows``, ``links``, ``pages`` and so on.
 
     Parameters
     ----------
@@ -180,36 +165,6 @@ class Result:
     precise: bool
     failures: tuple[Failure, ...] = ()
     runs: Sequence[Run] = field(default=(), repr=False)
-
-    flows = _rows("flows", Flow)
-    """What each flow did."""
-
-    links = _rows("links", Link)
-    """What each direction of a link did."""
-
-    gateways = _rows("gateways", Gateway)
-    """What each gateway did."""
-
-    handovers = _rows("handovers", Handover)
-    """What each handover moved, and lost."""
-
-    paths = _rows("paths", FlowPath)
-    """What the path of each flow over satellites was like."""
-
-    relays = _rows("relays", Relay)
-    """What each relay held."""
-
-    pages = _rows("pages", Page)
-    """The pages that users of HTTP flows asked for."""
-
-    videos = _rows("videos", Video)
-    """The films, as their users saw them."""
-
-    calls = _rows("calls", Call)
-    """The telephone calls, as their listeners heard them."""
-
-    transactions = _rows("transactions", Transaction)
-    """The transactions, the segments of films, and the transfers of short flows."""
 
     @property
     def seed(self) -> int:
@@ -291,6 +246,20 @@ class Result:
         from bentpipe.show.table import run_tables
 
         return head + broken + html_of(run_tables(self.run))
+
+
+def _table(what: What) -> None:
+    def table(result: Result) -> Table[Any]:
+        return Table(what, result.run[what], combined="runs" in result.run)
+
+    table.__doc__ = schema()["properties"][what]["description"]
+    cached = cached_property(table)
+    cached.__set_name__(Result, what)
+    setattr(Result, what, cached)
+
+
+for _what in tables():
+    _table(_what)  # type: ignore[arg-type]
 
 
 def _shown(value: Any) -> str:
