@@ -1,6 +1,7 @@
 """Writes the pages of docs/generated that come from the code alone: keys, numbers, names, commands."""
 
 import inspect
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -12,10 +13,11 @@ import click
 import bentpipe as bp
 import scenario_reference
 import scheme_pages
+from bentpipe import _core
 from bentpipe.catalogue import entries
 from bentpipe.cli import cli
 from bentpipe.command_line.options import Later
-from bentpipe.numbers.declared import fields, schema, transfer_schema
+from bentpipe.numbers.declared import fields, schema
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "generated"
@@ -42,7 +44,8 @@ def _numbers() -> Iterator[str]:
     )
     named = {name: structure for name, structure in schema()["$defs"].items() if "properties" in structure}
     parts = {"The run": schema(), **{_title(name): structure for name, structure in named.items()}}
-    for title, structure in {**parts, "Transfer against a kernel": transfer_schema()}.items():
+    transfer = json.loads(_core.live_schema())
+    for title, structure in {**parts, "Transfer against a kernel": transfer}.items():
         yield f"## {title}\n"
         yield structure.get("description", "") + "\n"
         yield "| key | unit | what |\n| --- | --- | --- |"

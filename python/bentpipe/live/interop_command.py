@@ -40,13 +40,6 @@ from bentpipe.scenario import Scenario
 from bentpipe.show.table import console
 
 
-def _share(text: str) -> float:
-    try:
-        return share(text)
-    except ValueError:
-        raise ValueError(f"expected a share such as 0.01 or 1%, found {text!r}") from None
-
-
 def _several(name: str, default: str | None, text: str, kind: str | None = None) -> Decorator:
     """Give an option of one value, or several with commas; ``all`` where there is a set of names."""
 
@@ -61,7 +54,7 @@ def _several(name: str, default: str | None, text: str, kind: str | None = None)
     return option(f"--{name}", value, text, multiple=True, default=usual)
 
 
-_SHARE, _SIZE, _TIME, _RATE = Value("share", _share), quantity("size"), quantity("time"), quantity("rate")
+_SHARE, _SIZE, _TIME, _RATE = Value("share", share), quantity("size"), quantity("time"), quantity("rate")
 _SEGMENT = Whole(88, 65_495)
 
 _LISTS = ("recovery", "control", "direction", "loss", "delay", "rate", "bytes")

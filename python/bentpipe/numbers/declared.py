@@ -51,18 +51,11 @@ def schema() -> dict[str, Any]:
 
 
 @cache
-def transfer_schema() -> dict[str, Any]:
-    """Give the JSON Schema of the row of a transfer against a kernel."""
-    from bentpipe._core import live_schema
-
-    found: dict[str, Any] = json.loads(live_schema())
-    return found
-
-
-@cache
 def of_transfer() -> Columns:
     """Give the texts and numbers of the row of a transfer against a kernel."""
-    return {one.key: one for one in _declared(transfer_schema())}
+    from bentpipe._core import live_schema
+
+    return {one.key: one for one in _declared(json.loads(live_schema()))}
 
 
 def fields(of: Mapping[str, Any]) -> list[tuple[str, Any]]:

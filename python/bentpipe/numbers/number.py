@@ -1,5 +1,6 @@
 """A measured value of a single run, or what several replications say of it."""
 
+from contextlib import suppress
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 Interval = Literal["student-t", "bootstrap"]
@@ -51,7 +52,8 @@ def share(text: str) -> float:
 
     Raises ValueError: it is none, or not between 0 and 1.
     """
-    value = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        value = float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+        if 0.0 <= value <= 1.0:
+            return value
+    raise ValueError(f"expected a share such as 0.01 or 1%, found {text!r}")
