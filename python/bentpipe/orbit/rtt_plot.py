@@ -14,7 +14,7 @@ from bentpipe.orbit.world import FIBRE_INDEX, least_rtt_s
 from bentpipe.reports.page import Cell, Origin, Report, ReportTable, Section, inline
 from bentpipe.show.layout import MAXIMUM_ROWS, new_table
 from bentpipe.show.scales import label_time
-from bentpipe.show.style import CYCLE, GREY, RED, picture, picture_format, plain
+from bentpipe.show.style import CYCLE, GREY, RED, legend_beside, picture, picture_format, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,10 +181,4 @@ def distribution(axes: "Axes", pair: Pair, colour: str) -> None:
         axes.axvline(at, color="#222222", ls=style, lw=1.3, zorder=1.5, label=label)
     axes.set_ylim(0.0, 1.04)
     axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        title="great circle",
-        alignment="left",
-    ).get_title().set(color=GREY, fontsize=8)
+    legend_beside(axes, "great circle")

@@ -30,7 +30,7 @@ from bentpipe.result_types import Handover
 from bentpipe.results import mean
 from bentpipe.runs.result import Result
 from bentpipe.show.scales import fit, label_time, unit_for
-from bentpipe.show.style import GREY, house_style_of_pyplot, picture, plain
+from bentpipe.show.style import GREY, house_style_of_pyplot, legend_beside, picture, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,18 +216,7 @@ def _finish(row: Sequence["Axes"], panel: _Panel, entries: Legend, choice: Choic
         entries["median, middle 90 %"] = band
     # A label that begins with an underscore would be left out.
     labels = [fill(f" {label}" if label.startswith("_") else label, _LEGEND_LETTERS) for label in entries]
-    legend = row[-1].legend(
-        list(entries.values()),
-        labels,
-        title=titles.get(panel),
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        alignment="left",
-        title_fontsize=8,
-        markerscale=1.5,
-    )
-    legend.get_title().set_color(GREY)
+    legend_beside(row[-1], titles.get(panel), list(entries.values()), labels, markerscale=1.5)
 
 
 def _longest_queues(subjects: Sequence[DrawnRun]) -> list[tuple[str, str]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from bentpipe.show.units import unit_in
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -107,6 +109,5 @@ def _write_ticks(axis: "Axis", scale: float) -> None:
 def unit_of(metric: str, values: Sequence[float | None]) -> tuple[float, str]:
     """Give what to divide by, and the unit that is then meant."""
     highest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    endings = {"_bps": "bit/s", "_bytes": "B", "_s": "s"}
-    unit = next((unit for ending, unit in endings.items() if metric.endswith(ending)), "")
+    unit = unit_in(metric)
     return unit_for(highest, unit) if unit and highest else (1.0, unit)

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bentpipe.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
@@ -87,6 +88,13 @@ def house_style_of_pyplot() -> Iterator[ModuleType]:
     pyplot.switch_backend(get_backend())
     with house_style():
         yield pyplot
+
+
+def legend_beside(axes: "Axes", title: str | None, *entries: Any, **how: Any) -> None:
+    """Write a legend on the right of a panel: of these entries and labels, or of what has a label."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    legend = axes.legend(*entries, title=title, title_fontsize=8, alignment="left", **place, **how)
+    legend.get_title().set_color(GREY)
 
 
 def plain(text: str) -> str:

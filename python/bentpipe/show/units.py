@@ -5,7 +5,15 @@ from collections.abc import Sequence
 
 from bentpipe.results import Number, half_width, mean
 
+UNITS = {"_bps": "bit/s", "_bytes": "B", "_s": "s"}
+"""By what the names of numbers end in."""
+
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+def unit_in(name: str) -> str:
+    """Give the unit that the name of a number says, if it says one."""
+    return next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
 
 
 def quantity(number: Number, unit: str, *, smallest: float = 1.0) -> str:

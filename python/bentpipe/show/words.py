@@ -1,5 +1,7 @@
 """Keys of scenarios and names of numbers in words, for axes."""
 
+from bentpipe.show.units import UNITS
+
 _ALIKE = {
     ("loss", "probability"): "random loss on {}",
     ("loss", "ber"): "bit errors on {}",
@@ -29,6 +31,6 @@ def key_words(key: str) -> str:
 
 def number_words(name: str) -> str:
     """Give the name of a measured number without its unit."""
-    for ending in ("_bps", "_bytes", "_s"):
+    for ending in UNITS:
         name = name.removesuffix(ending)
     return name.replace("_", " ")

@@ -23,12 +23,12 @@ from bentpipe.show.units import (
     percent,
     quantity,
     seconds,
+    unit_in,
 )
 from bentpipe.show.words import number_words
 from bentpipe.sweeps.result import METRICS, Group, Sweep, value_text
 
 _MOST_ERRORS = 5
-_UNITS = {"_bps": "bit/s", "_bytes": "B"}
 
 
 def as_json(
@@ -145,7 +145,7 @@ def cell_text(metric: str, number: Number) -> str:
     """Write a measured number with its unit and its interval."""
     if metric == "utilization":
         return percent(number)
-    if metric.endswith("_s"):
+    unit = unit_in(metric)
+    if unit == "s":
         return seconds(number)
-    unit = next((unit for ending, unit in _UNITS.items() if metric.endswith(ending)), None)
-    return count(number) if unit is None else quantity(number, unit)
+    return quantity(number, unit) if unit else count(number)
