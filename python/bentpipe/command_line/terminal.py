@@ -55,11 +55,10 @@ def give_up_for(failures: Sequence[object]) -> None:
         click.get_current_context().exit(1)
 
 
-def print_json(value: object, to: TextIO | None = None) -> None:
+def print_json(value: object) -> None:
     """Print JSON; characters that the encoding may lack stand as JSON's own escapes."""
-    stream = to or sys.stdout
-    whole = codecs.lookup(stream.encoding or "ascii").name.startswith("utf")
-    stream.write(dump(value, escaped=not whole))
+    whole = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
+    sys.stdout.write(dump(value, escaped=not whole))
 
 
 def _written_out(error: UnicodeError) -> tuple[str, int]:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bentpipe.comparison import words
 from bentpipe.comparison.measure import Measure
+from bentpipe.comparison.picture import draw_limits
+from bentpipe.comparison.report import page_of
 from bentpipe.errors import InputError
+from bentpipe.files.output import Staging
 from bentpipe.numbers.intervals import paired
 from bentpipe.numbers.number import Estimate, Interval, ends
 from bentpipe.results import Number, Run, dump, mean
@@ -202,9 +205,6 @@ class Comparison:
         InputError
             It was not measured (``explain=True`` does), or the file's name ends otherwise.
         """
-        from bentpipe.comparison.picture import draw_limits
-        from bentpipe.files.output import Staging
-
         if not self.explained:
             raise InputError("plot: expected a comparison with explain=True, found one without")
         picture_format(Path(path))
@@ -219,8 +219,6 @@ class Comparison:
         BentpipeError
             The file cannot be written; what was there stays.
         """
-        from bentpipe.comparison.report import page_of
-
         page_of(self, command).write(Path(path))
 
     def to_arrow(self) -> "pa.Table":

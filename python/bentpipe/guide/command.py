@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from bentpipe.command_line.options import Command, Decorator, File, json_option, option
+from bentpipe.command_line.options import Command, File, json_option, option
 from bentpipe.command_line.terminal import print_json
 from bentpipe.command_line.values import Value
 from bentpipe.errors import InputError
@@ -19,17 +19,12 @@ from bentpipe.guide.first_scenario import QUESTIONS, Question, read_answer, scen
 _WIDTH = 100
 
 
-def _asked(question: Question) -> Decorator:
-    read = partial(read_answer, question.name)
-    return option(
-        f"--{question.name}", Value("value", read), f"{question.text}; {question.usual} by default."
-    )
-
-
 def _questions(command: Any) -> Any:
     """Give the command an option for each question."""
     for question in reversed(QUESTIONS):
-        command = _asked(question)(command)
+        read = Value("value", partial(read_answer, question.name))
+        text = f"{question.text}; {question.usual} by default."
+        command = option(f"--{question.name}", read, text)(command)
     return command
 
 
