@@ -1,14 +1,14 @@
-"""Writes the types of a run's result, from what the engine declares."""
+"""Writes the stubs of the package: its names, and the types of a run's result as the engine declares them."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bentpipe
 from bentpipe.numbers.declared import fields, schema
 
-ROOT = Path(__file__).parents[1]
-TYPES = ROOT / "python" / "bentpipe" / "result_types.pyi"
+PACKAGE = Path(__file__).parents[1] / "python" / "bentpipe"
 
 _HEAD = '''"""The types of a run's result, by `make types`."""
 
@@ -20,8 +20,24 @@ from bentpipe.runs.result import Table
 '''
 
 
-def types() -> str:
-    """Give the text of the types."""
+def stubs() -> dict[Path, str]:
+    """Give the texts of the stubs."""
+    return {PACKAGE / "__init__.pyi": _names(), PACKAGE / "result_types.pyi": _types()}
+
+
+def _names() -> str:
+    lines = [
+        f"from bentpipe.{module} import {name} as {name}"
+        for module, names in bentpipe._HOMES.items()
+        for name in names
+    ]
+    head = '"""The names of the package, by `make types`."""\n'
+    return "\n".join(
+        [head, *lines, "\n_HOMES: dict[str, tuple[str, ...]]\n__all__: list[str]\n__version__: str\n"]
+    )
+
+
+def _types() -> str:
     there = schema()["$defs"]
     parts = [_HEAD, *(_class(name, there[name]) for name in _in_order(there)), _class("RunResult", schema())]
     return "\n".join([*parts, *_tables()])
@@ -86,4 +102,5 @@ def _named(name: str) -> str:
 
 
 if __name__ == "__main__":
-    TYPES.write_text(types(), encoding="utf-8")
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")

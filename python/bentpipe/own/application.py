@@ -5,8 +5,6 @@ from typing import ClassVar, Literal
 from bentpipe._core import Connection
 from bentpipe.own.scheme import Scheme
 
-__all__ = ["Application", "Connection"]
-
 
 class Application(Scheme):
     """An application over a TCP connection: derive from it, name it, and define hooks.

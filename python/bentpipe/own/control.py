@@ -6,8 +6,6 @@ from bentpipe import _core
 from bentpipe._core import Ack, Exit, Loss, Mark, PartialAck, Timeout, Window
 from bentpipe.own.scheme import Scheme
 
-__all__ = ["Ack", "Control", "Exit", "Loss", "Mark", "PartialAck", "Timeout", "Window"]
-
 
 class Control(Scheme):
     """A congestion control: derive from it, name it, and define the hooks in which it is not RFC 5681.

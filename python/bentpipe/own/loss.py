@@ -5,8 +5,6 @@ from typing import ClassVar
 from bentpipe._core import Random, SentPacket
 from bentpipe.own.scheme import Scheme
 
-__all__ = ["LossModel", "Random", "SentPacket"]
-
 
 class LossModel(Scheme):
     """A loss model: derive from it, name it, and define `lost`.

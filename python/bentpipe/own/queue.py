@@ -7,9 +7,6 @@ from typing import ClassVar, Literal, TypeAlias
 from bentpipe._core import QueuedPacket, QueueView, Random
 from bentpipe.own.scheme import Scheme
 
-__all__ = ["Queue", "QueueView", "QueuedPacket"]
-
-
 Arrival: TypeAlias = Literal["take", "mark", "drop"]
 Departure: TypeAlias = Literal["send", "mark", "drop"]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from bentpipe.errors import InputError
@@ -220,12 +221,11 @@ class Result(Tables):
         InputError
             A result has no time series, or no flow fits a pattern.
         """
-        import bentpipe
-
         results = (self, *others)
         if not all(result.series.curves for result in results):
             raise InputError("series: expected results of bentpipe.run(..., series=True), found one without")
-        return bentpipe.draw_in_pyplot(results, flows=flows, start_s=start_s, end_s=end_s)
+        draw: Callable[..., NDArray[np.object_]] = import_module("bentpipe.plot.page").draw_in_pyplot
+        return draw(results, flows=flows, start_s=start_s, end_s=end_s)
 
     def json(self) -> str:
         """Give the numbers as the JSON of ``bentpipe run --json``."""
