@@ -79,42 +79,39 @@ def files(folder: Path) -> list[Path]:
     return [whole, *newer] if held else newer
 
 
+@contextmanager
+def _rows_in(path: Path | None, found: str) -> Iterator[None]:
+    """Say what was found there, for the error ``{}``, where rows cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        place = f"{path}: " if path else ""
+        raise InputError(f"{place}expected rows of a sweep, found {found.format(error)}") from error
+
+
 def _about(path: Path, key: str, read: Callable[[str], _Read]) -> _Read:
     """Read what a file of rows says of itself under `key`."""
-    try:
+    with _rows_in(path, "a file that holds something else"):
         return read((pq.read_metadata(path).metadata or {})[key.encode()].decode())
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: expected rows of a sweep, found a file that holds something else"
-        ) from error
 
 
 def _require_rows(path: Path) -> None:
     """See that a file of rows is one of ours, and not damaged."""
     _about(path, "bentpipe_engine", str)
-    try:
-        pq.read_table(
-            path, columns=["point", "replication", "kind", "error"], page_checksum_verification=True
-        )
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: expected rows of a sweep, found a file that is damaged ({error})"
-        ) from error
+    columns = ["point", "replication", "kind", "error"]
+    with _rows_in(path, "a file that is damaged ({})"):
+        pq.read_table(path, columns=columns, page_checksum_verification=True)
 
 
 def dataset(folder: Path, design: Design) -> ds.Dataset:
     """Give all rows of the sweep in `folder`, without reading them."""
     found = files(folder)
-    try:
+    with _rows_in(folder, "files that hold something else"):
         schema = _ordered(pa.unify_schemas([pq.read_schema(path) for path in found]), design)
         checked = ds.ParquetFileFormat(
             default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
         )
         return ds.dataset([str(path) for path in found], schema=schema, format=checked)
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{folder}: expected rows of a sweep, found files that hold something else"
-        ) from error
 
 
 def read(rows: ds.Dataset, **what: Any) -> pa.Table:
@@ -122,10 +119,8 @@ def read(rows: ds.Dataset, **what: Any) -> pa.Table:
 
     Raises InputError: a file is damaged.
     """
-    try:
+    with _rows_in(None, "files that are damaged ({})"):
         return rows.to_table(**what)
-    except (OSError, ValueError) as error:
-        raise InputError(f"expected rows of a sweep, found files that are damaged ({error})") from error
 
 
 class Store:
