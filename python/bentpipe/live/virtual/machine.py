@@ -128,8 +128,9 @@ class Machine:
 
     def _answers(self) -> Iterator[Any]:
         began = alive = time.monotonic()
-        count, heard, over, detail = 0, 0, False, ""
-        with _Shown() as shown:
+        count, heard, over, title, detail = 0, 0, False, None, ""
+        reporter = Reporter(title)
+        with contextlib.ExitStack() as shown:
             while True:
                 answer = self.folder / f"answer-{count}"
                 if answer.exists():
@@ -140,7 +141,9 @@ class Machine:
                         return
                     if kind == "error":
                         raise content
+                    # Others write now.
                     shown.close()
+                    title, reporter = None, Reporter(None)
                     yield content
                     alive = time.monotonic()
                     continue
@@ -151,8 +154,11 @@ class Machine:
                 now = time.monotonic()
                 if said:
                     alive = now
+                    if said[0] != title:
+                        shown.close()
+                        reporter = shown.enter_context(Reporter(said[0]))
                     title, share, detail = said
-                    shown.update(title, share, detail)
+                    reporter.update(share, detail)
                 at = f" ({detail})" if detail else ""
                 if now > alive + self._stall_s:
                     raise BentpipeError(
@@ -192,32 +198,6 @@ class Machine:
         said = [line.strip() for line in said if line.strip() and not line.strip().startswith(_PREAMBLE)]
         panics = [line for line in said if "anic" in line or line.startswith("bentpipe: ")]
         return (panics or said[-1:] or ["it was killed"])[0]
-
-
-class _Shown:
-    """The progress of what is under way inside, shown here."""
-
-    def __init__(self) -> None:
-        self._title: str | None = None
-        self._stack = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def update(self, title: str | None, share: float | None, detail: str) -> None:
-        if title != self._title:
-            self.close()
-            self._title, self._reporter = title, self._stack.enter_context(Reporter(title))
-        if title is not None:
-            self._reporter.update(share, detail)
-
-    def close(self) -> None:
-        """Let others write."""
-        self._stack.close()
-        self._title = None
 
 
 @dataclass(frozen=True)
