@@ -58,7 +58,7 @@ help:
 	@echo "make which-orbit  docs/generated/which-orbit.md: every variant over rain, Starlink, OneWeb and Iridium, with XFWA and without"
 	@echo "make wheel        a wheel for Linux, the papers' and a source distribution, in target/wheels, tried in a bare environment"
 	@echo "make coverage     where each statement of the papers is answered: papers/*/coverage.csv"
-	@echo "make types        the Python types of a result, from what the engine declares"
+	@echo "make types        the Python types of a result, from what the engine declares, and the names of the package"
 	@echo "make fmt          format Rust and Python"
 	@echo "make lock         renew the pinned Python packages"
 	@echo "make clean        remove everything that was built"
