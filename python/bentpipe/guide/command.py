@@ -19,12 +19,15 @@ from bentpipe.guide.first_scenario import QUESTIONS, Question, read_answer, scen
 _WIDTH = 100
 
 
+def _answer(question: Question) -> Value[str]:
+    return Value("value", partial(read_answer, question.name))
+
+
 def _questions(command: Any) -> Any:
     """Give the command an option for each question."""
     for question in reversed(QUESTIONS):
-        read = Value("value", partial(read_answer, question.name))
         text = f"{question.text}; {question.usual} by default."
-        command = option(f"--{question.name}", read, text)(command)
+        command = option(f"--{question.name}", _answer(question), text)(command)
     return command
 
 
@@ -51,14 +54,8 @@ def new(file: Path, **given: str | None) -> None:
 
 
 def _ask(question: Question) -> str:
-    def read(text: str) -> str:
-        try:
-            return read_answer(question.name, text)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
-
     try:
-        answer: str = click.prompt(question.text, default=question.usual, value_proc=read, err=True)
+        answer: str = click.prompt(question.text, question.usual, type=_answer(question), err=True)
     except click.Abort:
         if sys.stdin.isatty():
             raise

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from bentpipe import _core
 from bentpipe.checks import toml
-from bentpipe.command_line.values import checked
+from bentpipe.command_line.values import checked, number
 from bentpipe.errors import InputError
 from bentpipe.scenario import Scenario
 
@@ -59,12 +59,9 @@ def read_answer(name: str, text: str) -> str:
     """
     text = text.strip()
     if name == "loss":
-        try:
-            if 0 <= float(text) <= 1:
-                return text
-        except ValueError:
-            pass
-        raise ValueError(f"expected a share from 0 to 1, such as 1e-4, found {text!r}")
+        if not 0 <= number(text) <= 1:
+            raise ValueError(f"expected a share from 0 to 1, such as 1e-4, found {text!r}")
+        return text
     if name == "variant":
         known = [variant for variant, _ in _core.schemes("variants")]
         if text not in known:

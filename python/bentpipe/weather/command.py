@@ -133,10 +133,7 @@ def _rain_at(name: str, given: dict[str, Any]) -> dict[str, float]:
     if name.lower().replace(" ", "-") in known:
         place = known[name.lower().replace(" ", "-")]
     else:
-        try:
-            at = tuple(float(part) for part in name.split(","))
-        except ValueError:
-            at = ()
+        at = tuple(number(part) for part in name.split(","))
         if len(at) != 2 or not all(map(math.isfinite, at)):
             raise InputError(
                 f"--place: expected degrees as 48.2,16.4 or one of {', '.join(known)}, found {name!r}"
