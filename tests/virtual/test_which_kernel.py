@@ -106,7 +106,7 @@ def test_a_keeper_of_another_version_is_one_line(
     recipe.use(old.folder)
     result = bentpipe(*command, scenario)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.endswith(f"{old.file('keeper')} is of another version: {kernel.MAKE}\n")
+    assert result.stderr.endswith(f"{old.folder / 'keeper'} is of another version: {kernel.MAKE}\n")
     assert result.stderr.count("\n") == 1
 
 

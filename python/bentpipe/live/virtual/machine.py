@@ -179,12 +179,10 @@ class Machine:
 
     def _said(self, heard: int) -> tuple[list[Any] | None, int]:
         """Give the last whole line that the program has said since the place `heard`, and the new place."""
-        try:
-            with (self.folder / "told").open("rb") as file:
-                file.seek(heard)
-                lines = file.read().rpartition(b"\n")[0]
-        except FileNotFoundError:
-            return None, heard
+        lines = b""
+        with contextlib.suppress(FileNotFoundError), (self.folder / "told").open("rb") as file:
+            file.seek(heard)
+            lines = file.read().rpartition(b"\n")[0]
         if not lines:
             return None, heard
         return json.loads(lines.rpartition(b"\n")[2]), heard + len(lines) + 1
