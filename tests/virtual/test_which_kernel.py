@@ -111,9 +111,9 @@ def test_a_keeper_of_another_version_is_one_line(
 
 
 def test_json_says_whose_clock_it_was() -> None:
-    from bentpipe.live.virtual.machine import Virtual, stated
+    from bentpipe.live.virtual.machine import Machine, stated
 
     assert stated("6.18", None) == {"kernel_release": "6.18", "clock": "real", "kernel_seed": None}
-    virtual = Virtual(kernel.Kernel(Path(), "6.12.117", ()), seed=3)
+    virtual = Machine(kernel.Kernel(Path(), "6.12.117", ()), seed=3)
     assert stated("6.12.117", virtual)["clock"] == "virtual"
     assert stated("6.12.117", virtual)["kernel_seed"] == 3

@@ -14,7 +14,7 @@ from stand_in import folders, with_another_program, working_in
 
 from bentpipe.live.interop import in_virtual_kernel
 from bentpipe.live.virtual import kernel
-from bentpipe.live.virtual.machine import Machine, Virtual
+from bentpipe.live.virtual.machine import Machine
 from conftest import PROGRAM, SCENARIOS
 from over_a_path import EVERYTHING
 
@@ -81,7 +81,7 @@ def test_interop_and_its_capture_are_the_same_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["two bottlenecks", "an outage", "a handover that loses"])
 def test_the_simulator_foretells_goodput_and_losses(name: str) -> None:
     sent = transfer(name, direction="send")
-    (row,) = in_virtual_kernel(Virtual(kernel.find()), [sent])["rows"]
+    (row,) = in_virtual_kernel(Machine(kernel.find()), [sent])["rows"]
     assert sent.over is not None
     simulated = json.loads(sent.over.scenario.simulate().json())
     assert row["goodput_bps"] == pytest.approx(simulated["flows"][0]["goodput_bps"], rel=1e-3)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bentpipe.live.virtual import kernel
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 
 ROOT = Path(__file__).parents[2]
 TOLERANCE_S = 0.008
@@ -186,7 +186,7 @@ def _told(sent: Sent | None) -> str:
 def compared(count: int) -> list[tuple[Script, str | None]]:
     """Let the kernel of `make virtual-kernel` play so many, which has HyStart as it was until 6.13."""
     scripts = written(count, late_rounds=True)
-    with Virtual(kernel.find()).machine("drill") as machine:
+    with Machine(kernel.find(), who="drill") as machine:
         found = list(machine.call(on_kernel, tuple(scripts)))
     return [(script, difference(script, sent)) for script, sent in zip(scripts, found, strict=True)]
 

@@ -25,7 +25,7 @@ from bentpipe.live.testbed import (
     with_the_kernels_tcp,
 )
 from bentpipe.live.virtual.kernel import find
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 
 SEGMENT_BYTES = 1448
 
@@ -127,7 +127,7 @@ def plain(release: str) -> str:
 def in_simulated_time(case: Case, draws: int) -> Iterator[Told]:
     """Give the virtual kernel's outcomes, of as many seeds."""
     for seed in range(1, draws + 1):
-        (compared,) = in_virtual_kernel(Virtual(find(), seed), case.scenario(seed), [case.variant])
+        (compared,) = in_virtual_kernel(Machine(find(), seed), case.scenario(seed), [case.variant])
         yield told(compared.kernel)
 
 

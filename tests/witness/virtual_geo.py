@@ -6,7 +6,7 @@ from pathlib import Path
 from bentpipe import Scenario
 from bentpipe.live.testbed import Compared, in_virtual_kernel
 from bentpipe.live.virtual.kernel import find
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 from bentpipe.results import mean
 from statements import between_marks
 
@@ -29,7 +29,7 @@ SCENARIOS = {
 def rows() -> Iterator[list[str]]:
     """Give a row for each scenario and variant."""
     for name, scenario in SCENARIOS.items():
-        for compared in in_virtual_kernel(Virtual(find()), scenario, VARIANTS, both=True):
+        for compared in in_virtual_kernel(Machine(find()), scenario, VARIANTS, both=True):
             yield [name, compared.variant, *_numbers(compared)]
 
 

@@ -39,9 +39,9 @@ def live(
         )
     else:
         from bentpipe.live.virtual.kernel import find
-        from bentpipe.live.virtual.machine import Virtual
+        from bentpipe.live.virtual.machine import Machine
 
-        context.obj = Virtual(find(kernel), kernel_seed, time_limit)
+        context.obj = Machine(find(kernel), kernel_seed, time_limit)
 
 
 for where, what in {

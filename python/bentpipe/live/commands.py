@@ -27,7 +27,7 @@ from bentpipe.live import install as controls
 from bentpipe.live import testbed as testbeds
 from bentpipe.live.emulator_table import print_emulated, shown
 from bentpipe.live.testbed_show import draw, print_compared
-from bentpipe.live.virtual.machine import Virtual, stated
+from bentpipe.live.virtual.machine import Machine, stated
 from bentpipe.scenario import Scenario
 from bentpipe.show.style import picture_format
 from bentpipe.show.table import console
@@ -119,7 +119,7 @@ def shell(scenario: str, host: str, command: tuple[str, ...], process: int | Non
 @json_option
 @click.pass_obj
 def testbed(
-    virtual: Virtual | None,
+    virtual: Machine | None,
     scenario: str,
     settings: tuple[tuple[str, str], ...],
     variants: str | None,

@@ -7,7 +7,7 @@ from bentpipe.command_line.terminal import print_json
 from bentpipe.errors import InputError
 from bentpipe.live.difference import STATE, Difference, Side, first_difference, sides_of
 from bentpipe.live.packets import Packet
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 from bentpipe.runs.subjects import Subjects
 from bentpipe.scenario import Scenario
 from bentpipe.show.layout import new_table, print_whole
@@ -21,7 +21,7 @@ from bentpipe.show.units import quantity, seconds
 @json_option
 @click.pass_obj
 def diff(
-    virtual: Virtual | None, scenario: str, settings: tuple[tuple[str, str], ...], *, as_json: bool
+    virtual: Machine | None, scenario: str, settings: tuple[tuple[str, str], ...], *, as_json: bool
 ) -> None:
     """Run SCENARIO over Linux's TCP and over ours, with the same losses, and print the first difference.
 

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from bentpipe import _core
 from bentpipe._core import LiveFailed, Scenario
 from bentpipe.errors import InputError, Interrupted, ScenarioError
 from bentpipe.live.errors import errors_of
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 from bentpipe.numbers.number import share
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.threads import Stopped
@@ -156,10 +156,10 @@ def _pairs(
 
 
 def in_virtual_kernel(
-    virtual: Virtual, transfers: Sequence[Transfer], *, threads: int | None = None, pcap: Path | None = None
+    virtual: Machine, transfers: Sequence[Transfer], *, threads: int | None = None, pcap: Path | None = None
 ) -> dict[str, Any]:
     """Do as `interop` in a virtual kernel, and raise as it does."""
-    with virtual.machine("live interop") as machine:
+    with replace(virtual, who="live interop") as machine:
         within = machine.inside("capture") if pcap is not None else None
         (result,) = machine.call(interop, tuple(transfers), threads=threads, pcap=within)
         if pcap is not None:

@@ -34,7 +34,7 @@ from bentpipe.live.interop import (
 )
 from bentpipe.live.interop import interop as run
 from bentpipe.live.table import print_interop
-from bentpipe.live.virtual.machine import Virtual, stated
+from bentpipe.live.virtual.machine import Machine, stated
 from bentpipe.numbers.number import share
 from bentpipe.scenario import Scenario
 from bentpipe.show.table import console
@@ -123,7 +123,7 @@ _AS_GIVEN = (
 @option("--pcap", File(), "Write the packets at the data's sender to this pcapng file.")
 @json_option
 @click.pass_obj
-def interop(virtual: Virtual | None, /, **options: Any) -> None:
+def interop(virtual: Machine | None, /, **options: Any) -> None:
     """Move data between our TCP and an ordinary program on the kernel's, and compare what arrived.
 
     With SCENARIO, a file, preset:NAME, or - for standard input, a flow of it is run: over its links, with its
@@ -155,7 +155,7 @@ def interop(virtual: Virtual | None, /, **options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _transfers(options: dict[str, Any], virtual: Virtual | None) -> tuple[list[Transfer], list[Path]]:
+def _transfers(options: dict[str, Any], virtual: Machine | None) -> tuple[list[Transfer], list[Path]]:
     """Give the transfers, and the files that they were read from."""
     kernels = list(virtual.kernel.controls) if virtual else kernel_controls()
     if options["scenario"] is None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from bentpipe.live.errors import errors_of
 from bentpipe.live.install import CONTROLS, available, held
 from bentpipe.live.interop import PROGRAM
 from bentpipe.live.kernel_run import Series, Side, kernel_run
-from bentpipe.live.virtual.machine import Virtual
+from bentpipe.live.virtual.machine import Machine
 from bentpipe.results import Run, mean
 from bentpipe.runs.progress import Reporter
 from bentpipe.runs.runner import run
@@ -115,10 +115,10 @@ def over_kernels(
 
 
 def in_virtual_kernel(
-    virtual: Virtual, scenario: Scenario, variants: Sequence[str] = (), *, both: bool = False
+    virtual: Machine, scenario: Scenario, variants: Sequence[str] = (), *, both: bool = False
 ) -> Iterator[Compared]:
     """Do as `over_kernels` in a virtual kernel, and raise as it does."""
-    with virtual.machine("live testbed") as machine:
+    with replace(virtual, who="live testbed") as machine:
         yield from machine.call(over_kernels, scenario, tuple(variants), both=both, virtual_clock=True)
 
 

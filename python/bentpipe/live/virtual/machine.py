@@ -46,19 +46,16 @@ ARGUMENTS = (
 )
 
 
+@dataclass
 class Machine:
     """A virtual kernel with one call in it; it and its folder are gone when the ``with`` block ends."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        seed: int = 1,
-        limit_s: float | None = None,
-        stall_s: float = STALL_S,
-        who: str = "live --virtual",
-    ) -> None:
-        self.kernel, self.seed, self._limit_s, self._stall_s, self._who = kernel, seed, limit_s, stall_s, who
+    kernel: Kernel
+    seed: int = 1
+    limit_s: float | None = None
+    who: str = "live --virtual"
+    """The command that asked for it."""
+    stall_s: float = STALL_S
 
     def __enter__(self) -> Self:
         processor = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - any does
@@ -84,9 +81,9 @@ class Machine:
         if not line.strip():
             self._keeper.communicate()
             raise InputError(
-                f"{self._who}: expected {_ROOM_MB} MB of room for programs in one of {', '.join(BASES)}"
+                f"{self.who}: expected {_ROOM_MB} MB of room for programs in one of {', '.join(BASES)}"
                 if line
-                else f"{self._who}: {program} is of another version: {MAKE}"
+                else f"{self.who}: {program} is of another version: {MAKE}"
             )
         self.folder = Path(line.rstrip("\n"))
         return self
@@ -124,7 +121,7 @@ class Machine:
         try:
             yield from self._answers()
         except KeyboardInterrupt as error:
-            raise Interrupted(f"{self._who}: interrupted") from error
+            raise Interrupted(f"{self.who}: interrupted") from error
 
     def _answers(self) -> Iterator[Any]:
         began = alive = time.monotonic()
@@ -148,7 +145,7 @@ class Machine:
                     alive = time.monotonic()
                     continue
                 if over:
-                    raise BentpipeError(f"{self._who}: the virtual kernel stopped: {self._last_words()}")
+                    raise BentpipeError(f"{self.who}: the virtual kernel stopped: {self._last_words()}")
                 over = self._has_ended()
                 said, heard = self._said(heard)
                 now = time.monotonic()
@@ -160,15 +157,13 @@ class Machine:
                     title, share, detail = said
                     reporter.update(share, detail)
                 at = f" ({detail})" if detail else ""
-                if now > alive + self._stall_s:
+                if now > alive + self.stall_s:
                     raise BentpipeError(
-                        f"{self._who}: nothing has moved in the virtual kernel for {self._stall_s:g} s{at}: "
+                        f"{self.who}: nothing has moved in the virtual kernel for {self.stall_s:g} s{at}: "
                         "it loops without time passing, or waits for ever"
                     )
-                if self._limit_s is not None and now > began + self._limit_s:
-                    raise BentpipeError(
-                        f"{self._who}: not over after {self._limit_s:g} s, its time limit{at}"
-                    )
+                if self.limit_s is not None and now > began + self.limit_s:
+                    raise BentpipeError(f"{self.who}: not over after {self.limit_s:g} s, its time limit{at}")
 
     def _has_ended(self) -> bool:
         """Wait a moment; whether the kernel has ended meanwhile."""
@@ -198,20 +193,7 @@ class Machine:
         return (panics or said[-1:] or ["it was killed"])[0]
 
 
-@dataclass(frozen=True)
-class Virtual:
-    """What ``bentpipe live --virtual`` says of the kernel in which its command is to be run."""
-
-    kernel: Kernel
-    seed: int = 1
-    limit_s: float | None = None
-
-    def machine(self, who: str) -> Machine:
-        """Give such a machine for the command `who`."""
-        return Machine(self.kernel, seed=self.seed, limit_s=self.limit_s, who=who)
-
-
-def stated(release: str, virtual: Virtual | None) -> dict[str, Any]:
+def stated(release: str, virtual: Machine | None) -> dict[str, Any]:
     """Say for JSON which kernel it was and whose clock."""
     return {
         "kernel_release": release,
