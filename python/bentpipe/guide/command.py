@@ -75,21 +75,13 @@ def explain(key: str) -> None:
         found.setdefault(tuple(meaning(one)), []).append(".".join(one.path) + beside)
     if not found:
         like = nearest(key)
-        raise InputError(
-            f"no key {key!r}"
-            + (f": did you mean {', '.join(like)}?" if like else ": bentpipe schema has all")
-        )
+        hint = f"did you mean {', '.join(like)}?" if like else "bentpipe schema has all"
+        raise InputError(f"no key {key!r}: {hint}")
     for number, (lines, places) in enumerate(found.items()):
         click.echo("\n" * bool(number) + "\n".join(places))
         for line in lines:
-            click.echo(
-                fill(
-                    line,
-                    _WIDTH,
-                    initial_indent="  ",
-                    subsequent_indent="  " if line is lines[0] else " " * 11,
-                )
-            )
+            further = "  " if line is lines[0] else " " * 11
+            click.echo(fill(line, _WIDTH, initial_indent="  ", subsequent_indent=further))
 
 
 @click.command(cls=Command)
@@ -102,12 +94,8 @@ def doctor(as_json: bool) -> None:
 
     found = [(part, part.here()) for part in PARTS]
     if as_json:
-        print_json(
-            [
-                {"name": part.name, "for": part.use, "here": here, "install": part.install}
-                for part, here in found
-            ]
-        )
+        rows = ((part.name, part.use, here, part.install) for part, here in found)
+        print_json([dict(zip(("name", "for", "here", "install"), row, strict=True)) for row in rows])
         return
     table = new_table("part")
     for heading in ("here", "for", "install"):

@@ -42,11 +42,8 @@ def nearest(key: str) -> list[str]:
     """Give the keys that are written most like it, at most five."""
     *before, last = key.split(".")
     close = get_close_matches(last, {one.path[-1] for one in every_key()}, 5, 0.6)
-    return list(
-        dict.fromkeys(
-            ".".join([*before, each]) if find(".".join([*before, each])) else each for each in close
-        )
-    )
+    there = ((".".join([*before, each]), each) for each in close)
+    return list(dict.fromkeys(path if find(path) else each for path, each in there))
 
 
 @cache
@@ -65,12 +62,7 @@ def _in_table(entry: _Entry, path: tuple[str, ...], beside: str, definitions: _E
     if "$ref" in entry:
         yield from _in_table(definitions[entry["$ref"].rpartition("/")[2]], path, beside, definitions)
     for form in (*entry.get("oneOf", ()), *entry.get("anyOf", ())):
-        consts = [
-            f'{key} = "{value["const"]}"'
-            for key, value in form.get("properties", {}).items()
-            if "const" in value
-        ]
-        yield from _in_table(form, path, ", ".join(consts) or beside, definitions)
+        yield from _in_table(form, path, ", ".join(_chosen(form)) or beside, definitions)
     if isinstance(entry.get("items"), Mapping):
         yield from _in_table(entry["items"], path, beside, definitions)
     if isinstance(named := entry.get("additionalProperties"), Mapping):
@@ -142,19 +134,15 @@ def _definition(name: str) -> str:
 
 
 def _form(form: _Entry, about: str) -> str:
-    chosen = [
-        f'{key} = "{value["const"]}"' for key, value in form.get("properties", {}).items() if "const" in value
-    ]
-    if chosen:
-        return (
-            "{ "
-            + ", ".join(
-                [*chosen, *(key for key, value in form["properties"].items() if "const" not in value)]
-            )
-            + " }"
-        )
-    return (
-        _definition(form["$ref"].rpartition("/")[2])
-        if "$ref" in form
-        else str(form.get("description", about))
-    )
+    if chosen := _chosen(form):
+        others = [key for key, value in form["properties"].items() if "const" not in value]
+        return f"{{ {', '.join([*chosen, *others])} }}"
+    if "$ref" in form:
+        return _definition(form["$ref"].rpartition("/")[2])
+    return str(form.get("description", about))
+
+
+def _chosen(form: _Entry) -> list[str]:
+    """Give the values that tell a form from others, as ``model = "packet"``."""
+    keys = form.get("properties", {}).items()
+    return [f'{key} = "{value["const"]}"' for key, value in keys if "const" in value]

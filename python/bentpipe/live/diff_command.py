@@ -40,14 +40,8 @@ def diff(
     found = first_difference(Subjects.of(loaded).flows, kernel, ours)
     if as_json:
         counts = {"kernel_segments": len(kernel.packets), "simulator_segments": len(ours.packets)}
-        print_json(
-            {
-                "scenario": loaded.title,
-                "kernel_release": release,
-                **counts,
-                "difference": found and found.to_dict(),
-            }
-        )
+        head = {"scenario": loaded.title, "kernel_release": release}
+        print_json({**head, **counts, "difference": found and found.to_dict()})
     elif found is None:
         click.echo(f"all {len(ours.packets):,} segments at the sender are those of Linux {release}")
     else:
@@ -81,12 +75,5 @@ def _cells(packet: Packet | None) -> list[str]:
     if packet is None:
         return ["no more", *[""] * 6]
     blocks = " ".join(f"{first}-{last}" for first, last in packet.sack)
-    numbers = (packet.seq, packet.length)
-    return [
-        f"{packet.at_s:.6f}",
-        *map(str, numbers),
-        packet.flags,
-        str(packet.ack),
-        str(packet.window),
-        blocks,
-    ]
+    told = (packet.seq, packet.length, packet.flags, packet.ack, packet.window, blocks)
+    return [f"{packet.at_s:.6f}", *map(str, told)]

@@ -87,12 +87,8 @@ def _segments(data: bytes) -> Iterator[tuple[int, float, bytes, int]]:
             header = data[at + 28 : at + 28 + kept]
             if header[9] == _TCP:
                 start = (header[0] & 15) * 4
-                yield (
-                    interface,
-                    (high << 32 | low) / 1e9,
-                    header,
-                    whole - start - (header[start + 12] >> 4) * 4,
-                )
+                length = whole - start - (header[start + 12] >> 4) * 4
+                yield interface, (high << 32 | low) / 1e9, header, length
         at += size
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from bentpipe import checks
 from bentpipe.errors import InputError, ScenarioError
 from bentpipe.own.scheme import NamedSchemes, is_scheme
-from bentpipe.runs import runner
+from bentpipe.runs.runner import Plan
 from bentpipe.runs.statistics import MOST_RUNS as MOST_REPLICATIONS
 from bentpipe.scenario import Scenario
 from bentpipe.sweeps import store
@@ -86,14 +86,11 @@ def sweep(
     runs = checks.whole("runs", runs, 1, MOST_REPLICATIONS)
     if sample is not None:
         sample = checks.whole("sample", sample, 1, MOST_RUNS)
-    if threads is not None:
-        threads = checks.whole("threads", threads, 1, runner.MOST_THREADS)
-    if seed is not None:
-        seed = checks.whole("seed", seed, 0, 2**53 - 1)
+    plan = Plan(seed=seed, threads=threads)
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    design = _design(loaded, vary, runs, sample, loaded.seed if seed is None else seed)
+    design = _design(loaded, vary, runs, sample, loaded.seed if plan.seed is None else plan.seed)
     store.check(folder, design)
-    workers = Threads(design, threads) if on is None else Cluster(design, on)
+    workers = Threads(design, plan.threads) if on is None else Cluster(design, on)
     try:
         with store.Store(folder, design) as rows:
             run_missing(rows, workers, f"sweeping {design.title}" if progress else None, stop, on_counts)
