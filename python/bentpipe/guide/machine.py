@@ -35,19 +35,14 @@ def _program(name: str, use: str, package: str) -> Part:
     return Part(name, use, lambda: shutil.which(name) is not None, _packages(package))
 
 
+def _extra(name: str, use: str, module: str) -> Part:
+    install = f"pip install 'bentpipe[{name.lower()}]'"
+    return Part(name, use, lambda: importlib.util.find_spec(module) is not None, install)
+
+
 PARTS = (
-    Part(
-        "papers",
-        "reproduce",
-        lambda: importlib.util.find_spec("bentpipe_papers") is not None,
-        "pip install 'bentpipe[papers]'",
-    ),
-    Part(
-        "Dask",
-        "sweep --on",
-        lambda: importlib.util.find_spec("distributed") is not None,
-        "pip install 'bentpipe[dask]'",
-    ),
+    _extra("papers", "reproduce", "bentpipe_papers"),
+    _extra("Dask", "sweep --on", "distributed"),
     Part("root", "live", lambda: sys.platform == "linux" and os.geteuid() == 0, "sudo bentpipe live …"),
     Part("TUN device", "live interop", Path("/dev/net/tun").exists, "sudo modprobe tun"),
     _program("ip", "live", "iproute2"),
