@@ -101,7 +101,7 @@ def _flow(flow: Mapping[str, Any], reports: _Reports, end_s: float) -> dict[str,
     duration_s = (last_s if whole and last_s is not None else end_s) - start_s
     # What a kernel does not tell is None; of responses, until the pages are known.
     # The kernel's release stands once, beside all runs.
-    told: dict[str, Any] = dict.fromkeys(tables()["flows"].keys() - {"kernel_release"}) | {
+    told: dict[str, Any] = {key: None for key in tables()["flows"] if key != "kernel_release"} | {
         "name": flow["name"],
         "group": flow["group"],
         "variant": "udp" if flow["tcp"] is None else flow["control"],
