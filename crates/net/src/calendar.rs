@@ -10,7 +10,7 @@ use wheel::Wheel;
 /// Events, each a time and a target. Events at one time come out in the order of their targets, so the order is the same on
 /// every machine.
 ///
-/// Few are in a heap. Many are in a wheel, slots of time with about one event each; what comes late or all at once stays in the
+/// Few are in a heap. Many are in a wheel, slots of time for one event each; what comes late, or finds its slot taken, stays in the
 /// heap. Where most events come again soon, the heap is faster for many too.
 #[derive(Debug)]
 pub struct Calendar<T> {
@@ -19,6 +19,9 @@ pub struct Calendar<T> {
     first: Event<T>,
     heap: Heap<T>,
     wheel: Option<Box<Wheel<T>>>,
+    /// Of many: how many they are, and whether the earliest is in the heap.
+    events: usize,
+    in_heap: bool,
     /// More events than this are too many for the heap.
     many: usize,
     /// Events before the next look at the width of slots, and since when they are counted.
@@ -31,8 +34,10 @@ const MANY: usize = 256;
 const FEW: usize = 64;
 /// The width of slots is looked at after so many events.
 const BETWEEN_LOOKS: u64 = 1024;
-/// Slots of hours.
-const WIDEST: u32 = 44;
+/// So many slots, as a power of two, for each event that comes out.
+const SLOTS_AN_EVENT: u32 = 3;
+/// Slots of seconds.
+const WIDEST: u32 = 31;
 
 impl<T: Default> Default for Calendar<T> {
     fn default() -> Calendar<T> {
@@ -40,6 +45,8 @@ impl<T: Default> Default for Calendar<T> {
             first: Event { at: Time::NEVER, target: T::default() },
             heap: Heap::default(),
             wheel: None,
+            events: 0,
+            in_heap: false,
             many: MANY,
             left: 0,
             since: Time::ZERO,
@@ -82,12 +89,13 @@ impl<T: Copy + Ord + Default> Calendar<T> {
 
     #[inline(never)]
     fn push_to_many(&mut self, event: Event<T>) {
-        if event.before(&self.first) {
-            self.first = event;
-        }
+        self.events += 1;
         let fits = self.wheel.as_mut().is_some_and(|wheel| wheel.push(event));
         if !fits {
             self.heap.push(event);
+        }
+        if event.before(&self.first) {
+            (self.first, self.in_heap) = (event, !fits);
         }
     }
 
@@ -95,6 +103,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
     #[inline(never)]
     pub fn pop(&mut self) {
         if self.wheel.is_some() {
+            self.events = self.events.saturating_sub(1);
             return self.pop_of_many();
         }
         match self.heap.pop() {
@@ -106,14 +115,16 @@ impl<T: Copy + Ord + Default> Calendar<T> {
     #[inline(never)]
     fn pop_of_many(&mut self) {
         let Some(wheel) = &mut self.wheel else { return };
-        match self.heap.first() {
-            Some(root) if root.before(&wheel.first()) => {
+        match self.in_heap {
+            true => {
+                wheel.comes_to(self.first.at);
                 self.heap.pop();
             }
-            _ if self.first.at < Time::NEVER => wheel.pop(),
-            _ => return,
+            false if self.first.at < Time::NEVER => wheel.pop(),
+            false => return,
         }
-        self.find_first();
+        let first = wheel.first();
+        self.find_first(first);
     }
 
     /// Removes the earliest event and adds another, which is not at `Time::NEVER`: one pass instead of two.
@@ -134,31 +145,45 @@ impl<T: Copy + Ord + Default> Calendar<T> {
 
     #[inline(never)]
     fn replace_first_of_many(&mut self, moving: Event<T>) {
-        let Some(wheel) = &mut self.wheel else { return };
-        if self.heap.first().is_some_and(|root| root.before(&wheel.first())) {
+        if self.in_heap {
             return self.replace_first_in_heap(moving);
         }
-        if !wheel.replace_first(moving) {
-            self.heap.push(moving);
+        let Some(wheel) = &mut self.wheel else { return };
+        if !wheel.add(moving) {
+            return self.replace_first_by_late(moving);
         }
-        self.find_first();
+        match wheel.pop_near() {
+            Some(next) => self.find_first(next),
+            None => self.pop_of_many(),
+        }
+    }
+
+    #[inline(never)]
+    fn replace_first_by_late(&mut self, moving: Event<T>) {
+        self.heap.push(moving);
+        self.pop_of_many();
     }
 
     /// The earliest event is in the heap, but not alone.
     #[inline(never)]
     fn replace_first_in_heap(&mut self, moving: Event<T>) {
-        self.heap.pop();
-        self.push_to_many(moving);
-        self.find_first();
+        let Some(wheel) = &mut self.wheel else { return };
+        wheel.comes_to(self.first.at);
+        if wheel.push(moving) {
+            self.heap.pop();
+        } else {
+            self.heap.replace_first(moving);
+        }
+        let first = wheel.first();
+        self.find_first(first);
     }
 
-    /// Finds the earliest of many events.
+    /// Finds the earliest of many events: that of the wheel, or the heap's.
     #[inline(always)]
-    fn find_first(&mut self) {
-        let Some(wheel) = &self.wheel else { return };
-        self.first = wheel.first();
-        if let Some(root) = self.heap.first().filter(|root| root.before(&self.first)) {
-            self.first = *root;
+    fn find_first(&mut self, first: Event<T>) {
+        (self.first, self.in_heap) = (first, false);
+        if let Some(root) = self.heap.first().filter(|root| root.before(&first)) {
+            (self.first, self.in_heap) = (*root, true);
         }
         self.left -= 1;
         if self.left == 0 {
@@ -185,12 +210,11 @@ impl<T: Copy + Ord + Default> Calendar<T> {
         let each = self.first.at.since(self.since).as_nanos() / BETWEEN_LOOKS;
         (self.left, self.since) = (BETWEEN_LOOKS, self.first.at);
         let Some(wheel) = &mut self.wheel else { return };
-        let events = wheel.len() + self.heap.len();
         let soon = u64::from(wheel.take_soon()) > BETWEEN_LOOKS / 2;
         if soon {
-            self.many = 2 * events.max(MANY);
+            self.many = 2 * self.events.max(MANY);
         }
-        let leaves = soon || events < FEW;
+        let leaves = soon || self.events < FEW;
         if leaves || width(each).abs_diff(wheel.width()) > 1 {
             let mut all = self.heap.take();
             all.extend(self.wheel.take().map_or_else(Vec::new, |wheel| wheel.into_events()));
@@ -202,6 +226,7 @@ impl<T: Copy + Ord + Default> Calendar<T> {
     fn sort(&mut self, each: Option<u64>, all: Vec<Event<T>>) {
         let earliest = all.iter().map(|event| event.at).min().unwrap_or(Time::NEVER);
         (self.left, self.since) = (BETWEEN_LOOKS, earliest);
+        self.events = all.len();
         self.wheel = each.map(|each| Box::new(Wheel::new(width(each), earliest)));
         for event in all {
             let fits = self.wheel.as_mut().is_some_and(|wheel| wheel.push(event));
@@ -210,15 +235,15 @@ impl<T: Copy + Ord + Default> Calendar<T> {
             }
         }
         match self.wheel {
-            Some(_) => self.find_first(),
+            Some(ref wheel) => self.find_first(wheel.first()),
             None => self.pop(),
         }
     }
 }
 
-/// The width of slots of which about one has an event, where one comes out every `each` nanoseconds.
+/// The width of slots where an event comes out every `each` nanoseconds.
 fn width(each: u64) -> u32 {
-    each.max(1).ilog2().min(WIDEST)
+    each.max(1).ilog2().saturating_sub(SLOTS_AN_EVENT).min(WIDEST)
 }
 
 #[cfg(test)]
