@@ -66,8 +66,23 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Reads a segment. The SYN that opens a connection makes a flow new: ports are used again.
-    pub(super) fn learn(&mut self, now: Time, way: Direction, header: &Header) {
+    /// Reads a segment; returns whether it may tell of another round-trip time.
+    #[inline]
+    pub(super) fn learn(&mut self, now: Time, way: Direction, header: &Header) -> bool {
+        let side = way as usize;
+        let settled = matches!(self.handshake, Handshake::Took(_) | Handshake::Unseen);
+        if settled && !header.syn && self.hops[side] == Some(hops(header.ttl)) {
+            self.fin[side] |= header.fin;
+            return false;
+        }
+        self.learn_news(now, way, header);
+        true
+    }
+
+    /// The SYN that opens a connection makes a flow new: ports are used again.
+    #[cold]
+    #[inline(never)]
+    fn learn_news(&mut self, now: Time, way: Direction, header: &Header) {
         let scale = header.window_scale.map_or(Scale::Without, |shift| Scale::Shift(shift.min(MAX_SHIFT)));
         let stands = self.scale.iter().all(|scale| *scale != Scale::Unseen);
         if header.syn && stands && !matches!(self.handshake, Handshake::SynAck { .. }) {

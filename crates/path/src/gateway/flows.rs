@@ -164,17 +164,22 @@ impl FlowTable {
     }
 
     /// Every flow without data for `delta` or longer is idle from now on.
+    #[inline]
     pub(super) fn expire(&mut self, now: Time, delta: Span) {
-        while self.active.oldest != NONE {
-            let at = self.active.oldest;
-            if now.since(self.slots[at as usize].last) < delta {
-                return;
-            }
-            self.count(at, false);
-            self.unlink(at);
-            self.slots[at as usize].active = false;
-            self.link(at);
+        while let Some(oldest) = self.slots.get(self.active.oldest as usize)
+            && now.since(oldest.last) >= delta
+        {
+            self.expire_oldest();
         }
+    }
+
+    #[inline(never)]
+    fn expire_oldest(&mut self) {
+        let at = self.active.oldest;
+        self.count(at, false);
+        self.unlink(at);
+        self.slots[at as usize].active = false;
+        self.link(at);
     }
 
     pub(super) fn set_rtt(&mut self, at: u32, rtt: Option<u64>) {

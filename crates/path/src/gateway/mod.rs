@@ -320,9 +320,10 @@ impl Gateway {
 
     fn learn(&mut self, at: u32, now: Time, way: Direction, header: &Header) {
         let flow = self.flows.flow_mut(at);
-        flow.learn(now, way, header);
-        let rtt = self.scheme.rtt(flow);
-        self.flows.set_rtt(at, rtt);
+        if flow.learn(now, way, header) {
+            let rtt = self.scheme.rtt(flow);
+            self.flows.set_rtt(at, rtt);
+        }
     }
 
     /// The field for the scheme's window, if that is lower than what the segment says.

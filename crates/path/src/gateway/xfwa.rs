@@ -123,6 +123,8 @@ const ROOM_TO_GROW: f64 = 2.0;
 pub(super) struct Xfwa {
     options: XfwaOptions,
     snapshot: Option<Snapshot>,
+    /// A mean round-trip time in nanoseconds, and for how long a flow is active by it.
+    active: (f64, Span),
     /// Of the redistribution; kept to be used again.
     claims: Vec<Claim>,
 }
@@ -138,7 +140,7 @@ struct Snapshot {
 
 impl Xfwa {
     fn new(options: &XfwaOptions) -> Xfwa {
-        Xfwa { options: *options, snapshot: None, claims: Vec::new() }
+        Xfwa { options: *options, snapshot: None, active: (0.0, Span::ZERO), claims: Vec::new() }
     }
 
     fn take_snapshot(&mut self, now: Time, mean_rtt: f64, link: &LinkView, flows: &mut FlowTable) {
@@ -203,8 +205,11 @@ impl Windows for Xfwa {
             None => true,
         };
         if let Some(mean_rtt) = flows.mean_rtt().or(self.snapshot.map(|last| last.mean_rtt)) {
-            let delta = Span::from_nanos((mean_rtt * self.options.delta_factor).ceil() as u64);
-            flows.expire(now, delta);
+            if mean_rtt != self.active.0 {
+                let delta = (mean_rtt * self.options.delta_factor).ceil();
+                self.active = (mean_rtt, Span::from_nanos(delta as u64));
+            }
+            flows.expire(now, self.active.1);
         }
         if !due {
             return;
