@@ -343,7 +343,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     /// Hands a packet to a link over which it goes ahead, and on from there.
     #[inline(never)]
     fn offer_ahead(&mut self, mut at: Time, mut hop: u32, id: PacketId, bytes: u32) -> Option<Arrived> {
-        while let Step::Ahead(number) = self.routes.step(hop) {
+        while let Some(number) = self.routes.ahead(hop) {
             let link = &mut self.links[number.index()];
             if let Some(arrives) = link.cross(at, bytes, self.ahead.until) {
                 self.probe.taken(self.now, at, number, link);

@@ -108,6 +108,13 @@ impl Routes {
         self.hops[hop as usize].step()
     }
 
+    /// The link of a hop over which packets go ahead.
+    #[inline(always)]
+    pub(crate) fn ahead(&self, hop: u32) -> Option<LinkId> {
+        let number = self.hops[hop as usize].0.wrapping_sub(Hop::AHEAD);
+        (number <= Hop::NUMBER).then_some(LinkId::from_bits(number))
+    }
+
     /// The link of a hop that is one.
     pub(crate) fn link(&self, hop: u32) -> Option<LinkId> {
         self.hops[hop as usize].link()
@@ -292,6 +299,8 @@ mod tests {
             let links = [Step::Link(link), Step::Passing(link), Step::Ahead(link)];
             for step in links.into_iter().chain([Step::Arrived, Step::Stop(number)]) {
                 assert_eq!(Hop::new(step).step(), step);
+                let routes = Routes { hops: vec![Hop::new(step)], ..Routes::default() };
+                assert_eq!(routes.ahead(0), (step == Step::Ahead(link)).then_some(link));
             }
         }
     }

@@ -313,8 +313,8 @@ impl Link {
         }
     }
 
-    /// [`Link::offer`] to a link whose packets [`Link::leave`] when they are offered, as far as they arrive by a time; also tells when this
-    /// one arrives. `poll` has nothing to give until [`Link::settle`].
+    /// [`Link::offer`] behind [`Link::begin_ahead`], where packets [`Link::leave`] when they are offered, as far as they arrive by a time; also
+    /// tells when this one arrives. `poll` has nothing to give until [`Link::settle`].
     #[inline(always)]
     pub fn offer_ahead(
         &mut self,
@@ -323,7 +323,6 @@ impl Link {
         bytes: u32,
         label: impl FnOnce() -> Label,
     ) -> (Offered, Time) {
-        self.passes = true;
         let offered = self.offer(now, id, bytes, label);
         self.next = Time::NEVER;
         (offered, self.free_at + self.delay)
@@ -334,8 +333,8 @@ impl Link {
     #[inline(always)]
     pub fn cross(&mut self, now: Time, bytes: u32, until: Time) -> Option<Time> {
         let known = self.known.iter().find(|known| known.bytes == bytes)?;
-        let free_at = now + Span::from_nanos(u64::from(known.nanos));
-        let arrives = free_at + self.delay;
+        let free_at = now.later_by(Span::from_nanos(u64::from(known.nanos)));
+        let arrives = free_at.later_by(self.delay);
         if self.free_at >= now || arrives > until {
             return None;
         }

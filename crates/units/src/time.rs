@@ -20,6 +20,12 @@ impl Time {
         Time(ns)
     }
 
+    /// `self + span` where that is within the 584 years that there are.
+    #[inline]
+    pub const fn later_by(self, span: Span) -> Time {
+        Time(self.0 + span.0)
+    }
+
     /// Nanoseconds since zero.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
