@@ -156,15 +156,9 @@ impl RttEstimator {
     }
 
     /// When a timer expires that is set `wait` before: on a tick, and in Linux as its wheel has it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn expiry(&self, now: Time, wait: Span) -> Time {
-        self.expiry_of(self.is_linux(), now, wait)
-    }
-
-    /// The same where it is known whether timers are Linux's.
-    #[inline(always)]
-    pub(crate) fn expiry_of(&self, linux: bool, now: Time, wait: Span) -> Time {
-        match linux {
+        match self.is_linux() {
             true => by_wheel(self.config.granularity, now, wait),
             false => Time::ZERO + (now + wait).since(Time::ZERO).round_up_to(self.timer_tick),
         }
@@ -259,7 +253,6 @@ impl RttEstimator {
 
 /// The timer wheel (`calc_wheel_index`, `kernel/time/timer.c`): the next tick, and for 63 ticks and more the next multiple of 8,
 /// for 504 and more of 64, and so on.
-#[inline(never)]
 fn by_wheel(tick: Span, now: Time, wait: Span) -> Time {
     let tick = tick.as_nanos().max(1);
     let ticks = wait.as_nanos().div_ceil(tick);

@@ -14,9 +14,18 @@ use crate::ids::{Call, EndId, Side};
 use crate::packet::{Content, Packet};
 use crate::watch::{HostProbe, Watch};
 
-/// An end has an event at `due`, before the one that it has.
+/// An end may be due before the event that it has: then it has an event before that.
+#[cold]
 #[inline(never)]
-fn arm(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End, due: Time) {
+fn arm(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
+    let due = end.tcp.next_timeout();
+    if due < end.armed {
+        arm_at(net, id, end, due);
+    }
+}
+
+#[inline(always)]
+fn arm_at(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End, due: Time) {
     if end.tcp.sender().is_paced() {
         end.armed_next = end.armed_next.min(end.armed);
     }
@@ -24,9 +33,9 @@ fn arm(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End, due: Time) {
     net.probe.timers.push(due, Call::Timer(id).into());
 }
 
-/// Sends what an end has to send, and sees to its timer.
+/// Sends what an end has to send; returns whether it may be due before the event that it has.
 #[inline(always)]
-fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
+fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) -> bool {
     let now = net.now();
     if end.tcp.state() == State::CloseWait {
         // The other end opened the connection, and has no use for more.
@@ -45,11 +54,14 @@ fn serve(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) {
             break;
         }
     }
-    let due = end.tcp.next_timeout();
-    if due < end.armed {
-        arm(net, id, end, due);
-    }
     net.probe.acted(now, id, &end.tcp);
+    end.tcp.quiet_until() < end.armed
+}
+
+/// The same for those who are not the loop.
+#[inline(never)]
+fn serve_apart(net: &mut Network<Packet, Watch>, id: EndId, end: &mut End) -> bool {
+    serve(net, id, end)
 }
 
 impl Engine {
@@ -71,7 +83,9 @@ impl Engine {
         if data {
             end.got.take(now, end.tcp.read(u32::MAX));
         }
-        serve(net, to, end);
+        if serve(net, to, end) {
+            return self.go_on(to);
+        }
         if matches!(end.tcp.state(), State::Closed | State::TimeWait) {
             self.closed(to);
         }
@@ -107,7 +121,41 @@ impl Engine {
         if end.tcp.next_timeout() <= now {
             end.tcp.on_timeout(now);
         }
-        self.serve(id);
+        if serve_apart(&mut self.net, id, end) {
+            return self.go_on(id);
+        }
+        if end.is_over() {
+            self.closed(id);
+        }
+    }
+
+    /// The event at hand is through but for the timer of an end, whose turn may come before that of anything else: then it needs no event. So
+    /// paced segments go out one by one.
+    #[inline(never)]
+    fn go_on(&mut self, id: EndId) {
+        let (net, end) = (&mut self.net, &mut self.ends[id.index()]);
+        loop {
+            let due = end.tcp.next_timeout();
+            if due >= end.armed {
+                break;
+            }
+            let next = net.next_time().min(net.probe.timers.next_time());
+            let goes = due < next && due <= self.last && self.events != self.pause_at;
+            if !(goes && end.tcp.sender().is_paced() && end.tcp.state() == State::Established) {
+                arm_at(net, id, end, due);
+                break;
+            }
+            self.events += 1;
+            net.advance(due);
+            (end.armed, end.armed_next) = (end.armed.min(end.armed_next), Time::NEVER);
+            end.tcp.on_timeout(due);
+            if !serve_apart(net, id, end) {
+                break;
+            }
+        }
+        if end.is_over() {
+            self.closed(id);
+        }
     }
 
     /// A segment, with data or not, has come to an end whose application does more than read.
@@ -165,7 +213,9 @@ impl Engine {
         if end.remote.is_some() {
             return self.serve_remote(id);
         }
-        serve(&mut self.net, id, end);
+        if serve_apart(&mut self.net, id, end) {
+            arm(&mut self.net, id, end);
+        }
         if end.is_over() {
             self.closed(id);
         }

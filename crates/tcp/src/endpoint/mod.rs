@@ -276,8 +276,25 @@ impl Endpoint {
         }
     }
 
+    /// No later than [`Endpoint::next_timeout`], and mostly known at once: each ACK moves a timer whose tick nobody has to know.
+    #[inline]
+    pub fn quiet_until(&self) -> Time {
+        match self.state {
+            State::Established => self.sender.quiet_until().min(self.receiver.next_timeout()),
+            _ => self.next_timeout(),
+        }
+    }
+
     /// The time that `next_timeout` named has come.
+    #[inline]
     pub fn on_timeout(&mut self, now: Time) {
+        let quiet = self.state == State::Established && now < self.receiver.next_timeout();
+        if !(quiet && self.sender.only_paces(now)) {
+            self.on_any_timeout(now);
+        }
+    }
+
+    fn on_any_timeout(&mut self, now: Time) {
         if self.state == State::Closed {
             return;
         }

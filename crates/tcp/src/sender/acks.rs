@@ -187,8 +187,9 @@ impl Sender {
             self.timers.timer = Time::NEVER;
         } else if restart_timer {
             // RFC 6298 (5.3): "restart the retransmission timer so that it will expire after RTO seconds".
-            self.timers.timer = self.rtt.expiry_of(linux, now, self.rtt.wait());
+            self.timers.timer = now + self.rtt.wait();
             self.timers.armed = now;
+            self.timers.before_tick = true;
         }
     }
 

@@ -4,7 +4,7 @@ use bentpipe_units::{Span, Time};
 
 use super::asked::DummiesLeft;
 use super::send_path::SendPath;
-use super::timers::{Persist, PutOff};
+use super::timers::{Persist, PutOff, Timers};
 use super::{ConnectionError, Sender};
 use crate::Growth;
 use crate::control;
@@ -19,6 +19,16 @@ impl Sender {
     pub(super) fn arm(&mut self, now: Time, slack: Span) {
         self.timers.armed = now;
         self.timers.timer = self.rtt.expiry(now, slack + self.rtt.wait());
+        self.timers.before_tick = false;
+    }
+
+    /// When the retransmission timer expires.
+    fn timer(&self) -> Time {
+        let Timers { timer, armed, before_tick, .. } = self.timers;
+        match before_tick && timer != Time::NEVER {
+            true => self.rtt.expiry(armed, timer.since(armed)),
+            false => timer,
+        }
     }
 
     /// The SYN had to be sent again: RFC 6298 (5.7).
@@ -29,7 +39,23 @@ impl Sender {
     /// When `on_timeout` wants to be called.
     #[inline]
     pub fn next_timeout(&self) -> Time {
+        match self.timers.other <= self.timers.timer {
+            true => self.timers.other,
+            false => self.timer().min(self.timers.other),
+        }
+    }
+
+    /// No later than [`Sender::next_timeout`], and known at once.
+    #[inline]
+    pub(crate) fn quiet_until(&self) -> Time {
         self.timers.timer.min(self.timers.other)
+    }
+
+    /// Whether nothing is due by `now` but what pacing lets go, which the sender sees when it is asked for a segment.
+    #[inline]
+    pub(crate) fn only_paces(&self, now: Time) -> bool {
+        let paces = self.send_path == SendPath::Paced && self.dummies == DummiesLeft::None;
+        paces && now < self.timers.timer && !self.all_acknowledged()
     }
 
     /// The peer's window is open: nothing is probed any more. [`Sender::settle`] is due.
@@ -52,7 +78,7 @@ impl Sender {
         if now >= self.timers.other {
             self.on_other_timer(now);
         }
-        if now < self.timers.timer {
+        if now < self.timers.timer || now < self.timer() {
             return Ok(());
         }
         if self.probe_first(now) {
@@ -107,7 +133,7 @@ impl Sender {
     #[cold]
     fn probe_first(&mut self, now: Time) -> bool {
         let Some(behind) = self.rtt.behind_probe() else { return false };
-        let (timer, una) = (self.timers.timer, self.una);
+        let (timer, una) = (self.timer(), self.una);
         let known =
             self.timers.put_off.filter(|known| known.timer == timer && known.armed == self.timers.armed);
         let linux = self.rtt.is_linux();
@@ -163,6 +189,7 @@ impl Sender {
     fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {
         self.timers.put_off = Some(PutOff { timer, armed: self.timers.armed, probe, timeout });
         self.timers.timer = timer;
+        self.timers.before_tick = false;
         true
     }
 
@@ -170,10 +197,6 @@ impl Sender {
     #[cold]
     fn on_other_timer(&mut self, now: Time) {
         self.pacing.holds_back = false;
-        if self.send_path == SendPath::Paced {
-            self.timers.other = Time::NEVER;
-            return;
-        }
         if now >= self.recovery.next_timeout() {
             let restart_timer = self.with_recovery(now, |recovery, cx| {
                 recovery.on_timer(cx);

@@ -16,10 +16,12 @@ pub(super) enum Persist {
 /// When a sender wants to be called, and what is known of how it came to that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
-    /// Retransmission timer, or persist timer where `persist` is not off.
+    /// Retransmission timer, or persist timer where `persist` is not off; [`Sender::timer`](super::Sender::timer) says when it expires.
     pub(super) timer: Time,
     /// When it was set.
     pub(super) armed: Time,
+    /// Whether it expires on a tick at or behind that, which is found when somebody asks: each ACK sets it anew.
+    pub(super) before_tick: bool,
     pub(super) persist: Persist,
     /// A mark came while cwnd was one segment: the retransmission timer lets the next segment go (RFC 3168 section 6.1.2).
     pub(super) after_mark: bool,
@@ -36,6 +38,7 @@ impl Timers {
         Timers {
             timer: Time::NEVER,
             armed: Time::ZERO,
+            before_tick: false,
             persist: Persist::Off,
             after_mark: false,
             other: Time::NEVER,
