@@ -16,11 +16,11 @@ use super::{
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
     options,
 };
-use crate::RateSample;
+use crate::sender::{RateSample, Record};
 use crate::slow_start::SlowStart;
 use extra::Extra;
 use policed::Policed;
-use volume::{UNKNOWN, Volume};
+use steady::Bounds;
 
 /// `bbr_high_gain`: 2/ln 2 in 256ths, rounded up, by which what is sent doubles each round trip.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
@@ -99,6 +99,8 @@ pub struct Bbr1 {
     /// Whether `pacing_rate` was set by a round trip.
     has_paced: bool,
     bandwidth: RoundMax<{ BANDWIDTH_ROUNDS as usize }>,
+    /// The largest rate of this round that is in it, before it was rounded down.
+    exact: f64,
     rounds: u64,
     round_start: bool,
     /// The round is over when a segment is acknowledged that was sent after so much was delivered.
@@ -127,11 +129,10 @@ pub struct Bbr1 {
     /// What goes at once, in segments, and the pacing rate that it is for.
     burst: f64,
     burst_rate: f64,
-    /// What was in flight as the cycle wants it, and the target of cwnd, when they were found last.
-    known_inflight: Volume,
-    known_target: Volume,
-    /// Whether nothing but the cycle of `ProbeBW` went on when the last ACK was through, and nothing was told since.
+    /// Whether nothing but the cycle of `ProbeBW` went on when the last ACK was through, and nothing was told since; then, what holds
+    /// until something changes.
     steady: bool,
+    bounds: Option<Bounds>,
 }
 
 impl Bbr1 {
@@ -144,6 +145,7 @@ impl Bbr1 {
             first_rtt: None,
             has_paced: false,
             bandwidth: RoundMax::default(),
+            exact: 0.0,
             rounds: 0,
             round_start: false,
             round_ends: 0,
@@ -167,9 +169,8 @@ impl Bbr1 {
             policed: Policed::new(options.long_term_rate),
             burst: 0.0,
             burst_rate: f64::NAN,
-            known_inflight: UNKNOWN,
-            known_target: UNKNOWN,
             steady: false,
+            bounds: None,
         }
     }
 
@@ -189,11 +190,7 @@ impl Bbr1 {
     fn find_new_burst(&mut self, w: &Window) {
         let least = if w.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
         let bytes = (w.pacing_rate / 1024.0).min(LARGEST_BURST);
-        let burst = (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS);
-        if burst != self.burst {
-            self.forget_volumes();
-        }
-        self.burst = burst;
+        self.burst = (bytes / w.smss).floor().max(least).min(MOST_SEGMENTS);
         self.burst_rate = w.pacing_rate;
     }
 
@@ -222,15 +219,25 @@ impl Bbr1 {
         if sample.prior_delivered >= self.round_ends {
             self.round_ends = ack.delivered();
             self.rounds += 1;
+            self.exact = 0.0;
             self.round_start = true;
             self.conserving = false;
         }
         if self.policed.on_sample(ack, sample, self.round_start, self.mode == Mode::ProbeBw) {
             self.enter_probe_bw(ack.now);
         }
-        // A sample that the application limits counts only where it shows more than is known.
-        let rate = in_units(sample.rate(), w);
-        if !sample.app_limited || rate >= self.bandwidth.get() {
+        self.add_rate(w, sample.rate(), sample.app_limited);
+    }
+
+    /// A sample that the application limits counts only where it shows more than is known.
+    #[inline(always)]
+    fn add_rate(&mut self, w: &Window, exact: f64, app_limited: bool) {
+        if exact <= self.exact {
+            return;
+        }
+        let rate = in_units(exact, w);
+        if !app_limited || rate >= self.bandwidth.get() {
+            self.exact = exact;
             self.bandwidth.add(self.rounds, BANDWIDTH_ROUNDS, rate);
         }
     }
@@ -350,7 +357,7 @@ impl Bbr1 {
         self.check_drained(w, ack);
         self.update_min_rtt(w, ack, sample);
         self.update_gains();
-        self.policed.note(ack);
+        self.policed.note(ack.now, ack.record);
         self.set_pacing_rate(w, self.pacing_gain);
         self.find_burst(w);
         w.send_quantum = self.burst * w.smss;
@@ -368,10 +375,13 @@ fn in_units(rate: f64, w: &Window) -> f64 {
 
 impl Control for Bbr1 {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
-        if !(self.steady && self.on_steady_ack(w, ack)) {
-            self.on_any_ack(w, ack);
-            self.steady = self.is_steady();
-        }
+        self.on_any_ack(w, ack);
+        self.steady = self.is_steady();
+        self.bounds = None;
+    }
+
+    fn on_plain_ack(&mut self, w: &mut Window, now: Time, record: &Record, flight: u32) -> bool {
+        self.steady && self.on_steady_ack(w, now, record, flight)
     }
 
     /// Linux does not pace the first ten segments: here those that go out before the first ACK.
@@ -379,7 +389,6 @@ impl Control for Bbr1 {
         self.steady = false;
         self.first_rtt = Some(rtt);
         self.min_rtt = Some(rtt);
-        self.forget_volumes();
         self.least_rtt = rtt;
         self.min_rtt_at = now;
         self.extra.begin(now);

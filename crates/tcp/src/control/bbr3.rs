@@ -16,9 +16,11 @@ use super::{
     Ack, Control, ControlFactory, Exit, Extras, Loss, Mark, PartialAck, Response, Resume, Timeout, Window,
     options,
 };
+use crate::sender::Record;
 use crate::slow_start::SlowStart;
 use bounds::Undo;
 use probe_bw::AckPhase;
+use steady::Limits;
 
 /// `StartupPacingGain`, 4 ln 2.
 const STARTUP_PACING_GAIN: f64 = 2.77;
@@ -177,10 +179,9 @@ pub struct Bbr3 {
     extra: RoundMax<{ EXTRA_ROUNDS as usize }>,
     extra_began: Time,
     extra_delivered: f64,
-    /// What cwnd may be, by the last ACK.
-    max_inflight: f64,
-    /// Until when an ACK may go the short way: nothing but a phase of `ProbeBW` goes on.
+    /// Until when an ACK may go the short way: nothing but a phase of `ProbeBW` goes on. Then, what holds until something changes.
     steady_until: Time,
+    limits: Limits,
 }
 
 impl Default for Bbr3 {
@@ -245,8 +246,8 @@ impl Bbr3 {
             extra: RoundMax::default(),
             extra_began: Time::ZERO,
             extra_delivered: 0.0,
-            max_inflight: 0.0,
             steady_until: Time::ZERO,
+            limits: Limits::default(),
         }
     }
 
@@ -302,7 +303,7 @@ impl Bbr3 {
         self.check_full(rs);
         self.check_startup_done(w, rs);
         self.check_drain_done(w, now, rs);
-        self.update_cycle(w, now, rs);
+        self.update_cycle(w, now, rs, self.round_start, self.reno_rounds(w));
         self.update_min_rtt(now, rs);
         self.check_probe_rtt(w, now, rs);
         self.advance_latest(rs);
@@ -373,15 +374,17 @@ impl Bbr3 {
         self.set_quantum(w);
         w.held_back = self.state == State::ProbeRtt;
         self.set_cwnd(w, &rs);
-        self.find_steadiness();
+        self.find_steadiness(w);
     }
 }
 
 impl Control for Bbr3 {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, _: &mut dyn SlowStart) {
-        if ack.now >= self.steady_until || !self.on_steady_ack(w, ack) {
-            self.on_any_ack(w, ack);
-        }
+        self.on_any_ack(w, ack);
+    }
+
+    fn on_plain_ack(&mut self, w: &mut Window, now: Time, record: &Record, flight: u32) -> bool {
+        now < self.steady_until && self.on_steady_ack(w, now, record, flight)
     }
 
     fn on_handshake(&mut self, w: &mut Window, now: Time, rtt: Span) {

@@ -132,12 +132,6 @@ impl<'a> Ack<'a> {
     pub fn rate(&self) -> Option<RateSample> {
         self.record.rate(self.now)
     }
-
-    /// [`Ack::rtt`] and [`Ack::rate`] where there are both, by one look at the record.
-    #[inline]
-    pub(super) fn rtt_and_rate(&self) -> Option<(Span, RateSample)> {
-        self.record.rtt_and_rate(self.now)
-    }
 }
 
 /// A loss found by recovery (not by the timer).

@@ -31,6 +31,7 @@ pub use window::Window;
 
 use crate::Growth;
 use crate::choice::schemes;
+use crate::sender::Record;
 use crate::slow_start::SlowStart;
 
 schemes! {
@@ -97,6 +98,13 @@ pub trait Control: Send {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
         grow(self, w, ack, slow_start);
+    }
+
+    /// An ACK of new data that tells nothing else, of a control that paces and goes by delivery rates: whether that is all about it. If not,
+    /// [`Control::on_ack`] follows. `flight` is the flight size after it.
+    #[inline]
+    fn on_plain_ack(&mut self, _w: &mut Window, _now: Time, _record: &Record, _flight: u32) -> bool {
+        false
     }
 
     /// What an ACK would add to cwnd while it is below ssthresh, in bytes.

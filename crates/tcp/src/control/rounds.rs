@@ -7,14 +7,15 @@ use bentpipe_units::{Span, Time};
 pub(super) struct RoundMax<const SLOTS: usize> {
     rounds: [f64; SLOTS],
     newest: u64,
-    /// Where the value of that round is.
+    /// The value of that round, and where it is.
+    now: f64,
     slot: usize,
     max: f64,
 }
 
 impl<const SLOTS: usize> Default for RoundMax<SLOTS> {
     fn default() -> Self {
-        RoundMax { rounds: [0.0; SLOTS], newest: 0, slot: 0, max: 0.0 }
+        RoundMax { rounds: [0.0; SLOTS], newest: 0, now: 0.0, slot: 0, max: 0.0 }
     }
 }
 
@@ -32,9 +33,9 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
         if round != self.newest {
             self.begin(round, keep);
         }
-        let known = &mut self.rounds[self.slot];
-        if value > *known {
-            *known = value;
+        if value > self.now {
+            self.now = value;
+            self.rounds[self.slot] = value;
             self.max = self.max.at_least(value);
         }
     }
@@ -51,6 +52,7 @@ impl<const SLOTS: usize> RoundMax<SLOTS> {
         }
         self.newest = round;
         self.slot = (round % SLOTS as u64) as usize;
+        self.now = self.rounds[self.slot];
         self.max = self.rounds.iter().copied().fold(0.0, f64::max);
     }
 }

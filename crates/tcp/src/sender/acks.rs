@@ -47,15 +47,19 @@ impl Sender {
         echoed: impl Fn() -> Option<Span>,
     ) {
         let least = if STAMPED { SendPath::Plain } else { SendPath::Plainest };
-        if self.send_path < least || !incoming.sack.is_empty() || incoming.ack == self.una {
-            // By value, so that what is read from the segment need not be in memory for a plain ACK.
-            let timed = incoming.sack.is_empty() && self.times_itself(incoming.ack);
+        let alone = incoming.sack.is_empty() && incoming.ack != self.una;
+        if self.send_path < least || !alone {
+            let timed = !STAMPED || (alone && self.times_itself(incoming.ack));
             let timestamp_rtt = if timed { None } else { echoed() };
-            return self.on_special_ack(now, Incoming { timestamp_rtt, ..*incoming });
+            return match alone && self.send_path != SendPath::ByRecovery {
+                // Each has its own, so that what is read from the segment need not be in memory for the first.
+                true => self.on_paced_ack(now, &Incoming { timestamp_rtt, ..*incoming }),
+                false => self.on_other_ack(now, &Incoming { timestamp_rtt, ..*incoming }),
+            };
         }
         match STAMPED && self.rtt.is_linux() {
-            true => self.on_plain_ack::<true>(now, incoming, echoed),
-            false => self.on_plain_ack::<false>(now, incoming, echoed),
+            true => self.on_plain_ack::<true, false>(now, incoming, echoed),
+            false => self.on_plain_ack::<false, false>(now, incoming, echoed),
         }
         if STAMPED {
             self.note_room(0);
@@ -64,7 +68,7 @@ impl Sender {
 
     /// An ACK of new data that tells nothing else.
     #[inline(always)]
-    pub(super) fn on_plain_ack<const LINUX: bool>(
+    pub(super) fn on_plain_ack<const LINUX: bool, const PACED: bool>(
         &mut self,
         now: Time,
         incoming: &Incoming<'_>,
@@ -75,12 +79,13 @@ impl Sender {
             self.note_window(window);
         }
         self.resent_this_pass = 0;
-        self.on_new_data_acked(now, incoming, prior_flight, true, LINUX, echoed);
+        let short = PACED && self.asked.reads_rates;
+        self.on_new_data_acked(now, incoming, prior_flight, (true, short), LINUX, echoed);
     }
 
     /// An ACK that the recovery may have to know of, or that acknowledges nothing new.
     #[inline(never)]
-    pub(super) fn on_other_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
+    fn on_other_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         let prior_flight = self.flight();
         self.usage.look(&self.window, self.una, self.max, self.record.in_flight(prior_flight));
         self.echoed = incoming.timestamp_rtt;
@@ -98,7 +103,8 @@ impl Sender {
             rtt_sample = self.take_rtt_samples(now, || None);
         }
         if advanced {
-            self.on_new_data_acked(now, incoming, prior_flight, false, self.rtt.is_linux(), || {
+            let linux = self.rtt.is_linux();
+            self.on_new_data_acked(now, incoming, prior_flight, (false, false), linux, || {
                 incoming.timestamp_rtt
             });
         } else if self.probing() || self.peer.rwnd == 0 {
@@ -153,7 +159,7 @@ impl Sender {
         now: Time,
         incoming: &Incoming<'_>,
         prior_flight: u32,
-        plain: bool,
+        (plain, short): (bool, bool),
         linux: bool,
         echoed: impl Fn() -> Option<Span>,
     ) {
@@ -176,9 +182,14 @@ impl Sender {
             RecoveryState::Recovering { restart_timer } => (true, restart_timer),
             RecoveryState::Open => (false, true),
         };
-        match plain {
-            true => self.tell_control::<true>(now, incoming, acked, prior_flight, rtt_sample, recovering),
-            false => self.tell_control::<false>(now, incoming, acked, prior_flight, rtt_sample, recovering),
+        let flight = self.flight();
+        if !(short && self.control.on_plain_ack(&mut self.window, now, &self.record, flight)) {
+            match plain {
+                true => self.tell_control::<true>(now, incoming, acked, prior_flight, rtt_sample, recovering),
+                false => {
+                    self.tell_control::<false>(now, incoming, acked, prior_flight, rtt_sample, recovering)
+                }
+            }
         }
         if !plain && self.probing() {
             self.leave_persist();

@@ -2,7 +2,6 @@
 
 use bentpipe_units::Time;
 
-use super::send_path::SendPath;
 use super::{Incoming, Outgoing, Sender};
 use crate::{Flags, Spacing};
 
@@ -16,22 +15,12 @@ impl Sender {
             && self.recovery.next_timeout() == Time::NEVER
     }
 
-    /// An ACK that is not plain, or data is paced.
-    #[inline(never)]
-    pub(super) fn on_special_ack(&mut self, now: Time, incoming: Incoming<'_>) {
-        let plain = self.send_path != SendPath::ByRecovery;
-        match plain && incoming.sack.is_empty() && incoming.ack != self.una {
-            true => self.on_paced_ack(now, &incoming),
-            false => self.on_other_ack(now, &incoming),
-        }
-    }
-
     /// An ACK of new data that tells nothing else, where data is paced or more hangs on it.
-    #[inline(never)]
-    fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
+    #[inline(always)]
+    pub(super) fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         match self.rtt.is_linux() {
-            true => self.on_plain_ack::<true>(now, incoming, || incoming.timestamp_rtt),
-            false => self.on_plain_ack::<false>(now, incoming, || incoming.timestamp_rtt),
+            true => self.on_plain_ack::<true, true>(now, incoming, || incoming.timestamp_rtt),
+            false => self.on_plain_ack::<false, true>(now, incoming, || incoming.timestamp_rtt),
         }
         if self.paced {
             self.record.forget_losses();
@@ -45,10 +34,9 @@ impl Sender {
     /// The next segment where cwnd and rwnd alone do not decide.
     #[inline(never)]
     pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
-        match self.send_path {
-            SendPath::Paced => self.poll_paced(now),
-            _ if !self.app.later.is_empty() => self.poll_write_by_write(now),
-            _ => self.poll_by_recovery(now),
+        match self.app.later.is_empty() {
+            false => self.poll_write_by_write(now),
+            true => self.poll_by_recovery(now),
         }
     }
 
@@ -58,9 +46,10 @@ impl Sender {
         self.pacing.sent_ack(now);
     }
 
-    #[inline(never)]
-    fn poll_paced(&mut self, now: Time) -> Option<Outgoing> {
-        if self.all_acknowledged() || self.waits_for_release(now) {
+    #[inline(always)]
+    pub(super) fn poll_paced(&mut self, now: Time) -> Option<Outgoing> {
+        if !self.pacing.lets_go(now) {
+            self.hold_back(true);
             return None;
         }
         if self.una == self.max {
@@ -69,14 +58,19 @@ impl Sender {
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
         let unsent = self.app.unsent;
-        let mut sent = self.send_new_data::<true>(now, rwnd, room)?;
+        let Some(mut sent) = self.send_new_data::<true>(now, rwnd, room) else {
+            self.hold_back(false);
+            return None;
+        };
         if self.groups.are_there() && self.ends_group(room.min(rwnd.saturating_sub(flight)), unsent) {
             sent.flags |= Flags::PSH;
         }
         let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
         self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
-        Some(Outgoing { last: self.waits_for_release(now) || self.is_last(left), ..sent })
+        let waits = !self.pacing.lets_go(now);
+        self.hold_back(waits);
+        Some(Outgoing { last: waits || self.is_last(left), ..sent })
     }
 
     /// How fast paced data goes out, in bytes a second, and how much of it at once.
@@ -100,12 +94,10 @@ impl Sender {
         (rate.min(w.pacing_rate), quantum)
     }
 
-    /// Whether pacing holds back what the window may have room for, from now on.
+    /// Whether pacing holds back what the window may have room for.
     #[inline(always)]
-    fn waits_for_release(&mut self, now: Time) -> bool {
-        let holds_back = !self.pacing.lets_go(now);
+    fn hold_back(&mut self, holds_back: bool) {
         self.pacing.holds_back = holds_back;
         self.timers.other = if holds_back { self.pacing.release() } else { Time::NEVER };
-        holds_back
     }
 }

@@ -51,30 +51,41 @@ impl Pacing {
     ///
     /// What was not used while nothing was sent is not made up for, but that the time which a late segment takes may be shorter by as
     /// much as it was late, at most by half (`tcp_update_skb_after_send`). It is the segment of this `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sent(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64, number: u64) {
-        if number < UNPACED && self.makes_up {
+        if self.makes_up {
+            return self.sent_late(now, bytes, rate, quantum, number);
+        }
+        self.take(now, bytes, rate, quantum);
+        self.release += self.took;
+    }
+
+    #[inline(never)]
+    fn sent_late(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64, number: u64) {
+        if number < UNPACED {
             (self.release, self.began) = (now, now);
             return;
         }
+        if now >= self.release {
+            self.credit = now.since(self.release);
+        }
+        self.take(now, bytes, rate, quantum);
+        let earlier = self.credit.min(self.took / 2);
+        self.credit = self.credit - earlier;
+        self.release += self.took - earlier;
+    }
+
+    /// Takes a segment from the quantum, a new one where there is none.
+    #[inline(always)]
+    fn take(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
         if bytes != self.bytes || rate != self.rate {
             self.took = Span::from_nanos((f64::from(bytes) / rate * 1e9) as u64);
             (self.bytes, self.rate) = (bytes, rate);
         }
         if now >= self.release {
-            if self.makes_up {
-                self.credit = now.since(self.release);
-            }
             (self.release, self.began, self.left) = (now, now, quantum);
         }
         self.left -= f64::from(bytes);
-        if !self.makes_up {
-            self.release += self.took;
-            return;
-        }
-        let earlier = self.credit.min(self.took / 2);
-        self.credit = self.credit - earlier;
-        self.release += self.took - earlier;
     }
 }
 

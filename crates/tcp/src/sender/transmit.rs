@@ -28,13 +28,16 @@ impl Sender {
     /// The next segment to send, or none until something changes. Call it until it returns none.
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.una == self.max && self.send_path >= SendPath::Paced && self.all_acknowledged() {
+            return None;
+        }
         if self.send_path < SendPath::Plain {
-            return self.poll_specially(now);
+            return match self.send_path {
+                SendPath::Paced => self.poll_paced(now),
+                _ => self.poll_specially(now),
+            };
         }
         if self.una == self.max {
-            if self.has_nothing_to_send() {
-                return None;
-            }
             self.restart_after_idle(now);
         }
         if self.groups.are_there() {
@@ -75,10 +78,7 @@ impl Sender {
     /// Whether there is nothing to send or to send again, and no timer has it sent.
     #[inline]
     pub(crate) fn has_nothing_to_send(&self) -> bool {
-        self.send_path >= SendPath::Plain
-            && self.una == self.max
-            && self.app.unsent == 0
-            && self.app.fin != Fin::Queued
+        self.send_path >= SendPath::Plain && self.all_acknowledged()
     }
 
     /// The next segment while the recovery has a say in it, or a probe or pacing.

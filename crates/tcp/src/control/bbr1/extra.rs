@@ -12,8 +12,8 @@ const MOST: f64 = 0.1;
 /// The most of five to ten rounds, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extra {
-    most: [f64; 2],
-    slot: usize,
+    newest: f64,
+    older: f64,
     rounds: u32,
     began: Time,
     acked: f64,
@@ -26,15 +26,14 @@ impl Extra {
         self.acked = 0.0;
     }
 
-    /// An ACK of `acked` bytes in order or not, at an estimate of `rate` bytes a second.
+    /// An ACK of `acked` bytes in order or not, at an estimate of `rate` bytes a second; whether that is the most of late.
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64, round_start: bool) {
+    pub(super) fn on_ack(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64, round_start: bool) -> bool {
         if round_start {
             self.rounds += 1;
             if self.rounds >= ROUNDS {
                 self.rounds = 0;
-                self.slot = 1 - self.slot;
-                self.most[self.slot] = 0.0;
+                self.older = std::mem::take(&mut self.newest);
             }
         }
         let mut expected = rate * seconds(now.since(self.began));
@@ -44,12 +43,15 @@ impl Extra {
         }
         self.acked += acked;
         let more = (self.acked - expected).at_most(cwnd);
-        self.most[self.slot] = self.most[self.slot].at_least(more);
+        let grows = more > self.newest;
+        if grows {
+            self.newest = more;
+        }
+        grows
     }
 
     /// What cwnd has room for beyond the product of rate and delay.
-    #[inline]
     pub(super) fn most(&self, rate: f64) -> f64 {
-        self.most[0].at_least(self.most[1]).at_most(rate * MOST)
+        self.newest.at_least(self.older).at_most(rate * MOST)
     }
 }

@@ -3,7 +3,7 @@
 use bentpipe_units::Time;
 
 use super::super::Ack;
-use crate::RateSample;
+use crate::sender::{RateSample, Record};
 
 /// `bbr_lt_intvl_min_rtts`: an interval has at least so many rounds, and at most four times as many.
 const LEAST_ROUNDS: u32 = 4;
@@ -62,9 +62,9 @@ impl Policed {
 
     /// An ACK is through.
     #[inline]
-    pub(super) fn note(&mut self, ack: &Ack<'_>) {
-        if ack.newly_delivered() > 0 {
-            self.newest = Count { at: ack.now, delivered: ack.delivered(), lost: ack.lost() };
+    pub(super) fn note(&mut self, now: Time, record: &Record) {
+        if record.newly_delivered() > 0 {
+            self.newest = Count { at: now, delivered: record.delivered(), lost: record.lost() };
         }
     }
 

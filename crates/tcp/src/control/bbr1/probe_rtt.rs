@@ -21,10 +21,7 @@ impl Bbr1 {
             let delayed = alone && f64::from(ack.newly_delivered()) < w.smss;
             // Since Linux 5.10 an RTT that is no smaller does not put ProbeRTT off.
             if self.min_rtt.is_none_or(|least| rtt < least) || (expired && !delayed) {
-                if self.min_rtt != Some(rtt) {
-                    self.min_rtt = Some(rtt);
-                    self.forget_volumes();
-                }
+                self.min_rtt = Some(rtt);
                 self.min_rtt_at = ack.now;
             }
         }

@@ -58,36 +58,34 @@ impl Bbr3 {
         w.send_quantum = floor(quantum / w.smss) * w.smss;
     }
 
-    /// What [`Bbr3::set_cwnd`] goes by stands for as long as the state, `bw`, the smallest RTT, the quantum and `extra` do.
-    #[inline(always)]
-    pub(super) fn find_max_inflight(&mut self, w: &Window) {
-        self.max_inflight = self.with_budget(w, self.bdp(self.gains().1) + self.extra.get());
+    /// `UpdateMaxInflight`.
+    pub(super) fn max_inflight(&self, w: &Window) -> f64 {
+        self.with_budget(w, self.bdp(self.gains().1) + self.extra.get())
     }
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, w: &mut Window, rs: &Sample) {
-        self.find_max_inflight(w);
+        let max_inflight = self.max_inflight(w);
         if self.full_bw_reached {
-            w.cwnd = (w.cwnd + rs.newly_acked).at_most(self.max_inflight);
-        } else if w.cwnd < self.max_inflight || (self.delivered as f64) < self.initial_cwnd {
+            w.cwnd = (w.cwnd + rs.newly_acked).at_most(max_inflight);
+        } else if w.cwnd < max_inflight || (self.delivered as f64) < self.initial_cwnd {
             w.cwnd += rs.newly_acked;
         }
         w.cwnd = w.cwnd.at_least(LEAST * w.smss);
         if self.state == State::ProbeRtt {
             w.cwnd = w.cwnd.at_most(self.probe_rtt_cwnd(w));
         }
-        self.bound_cwnd(w);
+        w.cwnd = w.cwnd.at_most(self.bound(w));
     }
 
-    /// `BoundCwndForModel`.
-    #[inline(always)]
-    pub(super) fn bound_cwnd(&self, w: &mut Window) {
+    /// What cwnd is bounded by, of `BoundCwndForModel`.
+    pub(super) fn bound(&self, w: &Window) -> f64 {
         let cap = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_longterm,
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(w),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        w.cwnd = w.cwnd.at_most(cap.at_most(self.inflight_shortterm).at_least(LEAST * w.smss));
+        cap.at_most(self.inflight_shortterm).at_least(LEAST * w.smss)
     }
 
     /// `SaveCwnd`.

@@ -62,10 +62,10 @@ impl Bbr3 {
         self.raise_slope(w);
     }
 
-    /// `UpdateProbeBWCyclePhase`.
+    /// `UpdateProbeBWCyclePhase`, where a round starts or not; `reno` is [`Bbr3::reno_rounds`].
     #[inline(always)]
-    pub(super) fn update_cycle(&mut self, w: &Window, now: Time, rs: &Sample) {
-        if !self.full_bw_reached || self.adapt_long_term(w, rs) {
+    pub(super) fn update_cycle(&mut self, w: &Window, now: Time, rs: &Sample, round_start: bool, reno: f64) {
+        if !self.full_bw_reached || self.adapt_long_term(w, rs, round_start) {
             return;
         }
         if self.state == State::Up && self.is_time_to_go_down(w, rs) {
@@ -73,10 +73,10 @@ impl Bbr3 {
             return self.start_down(now);
         }
         match self.state {
-            State::Down if self.is_time_to_probe(w, now) => self.start_refill(),
+            State::Down if self.is_time_to_probe(w, now, reno) => self.start_refill(),
             State::Down if self.is_time_to_cruise(w, rs) => self.state = State::Cruise,
-            State::Cruise if self.is_time_to_probe(w, now) => self.start_refill(),
-            State::Refill if self.round_start => {
+            State::Cruise if self.is_time_to_probe(w, now, reno) => self.start_refill(),
+            State::Refill if round_start => {
                 self.probe_sample = true;
                 self.start_up(w, rs);
             }
@@ -84,10 +84,16 @@ impl Bbr3 {
         }
     }
 
-    /// `IsTimeToProbeBW`, with `IsRenoCoexistenceProbeTime`: the window of Reno is in segments.
+    /// The most rounds from probe to probe, for all that cwnd does: of `IsRenoCoexistenceProbeTime`.
     #[inline(always)]
-    pub(super) fn is_time_to_probe(&self, w: &Window, now: Time) -> bool {
-        let rounds = (self.target_inflight(w) / w.smss).at_most(RENO_ROUNDS);
+    pub(super) fn reno_rounds(&self, w: &Window) -> f64 {
+        (self.bdp(1.0) / w.smss).at_most(RENO_ROUNDS)
+    }
+
+    /// `IsTimeToProbeBW`, with `IsRenoCoexistenceProbeTime`: the window of Reno, of `TargetInflight`, is in segments.
+    #[inline(always)]
+    pub(super) fn is_time_to_probe(&self, w: &Window, now: Time, reno: f64) -> bool {
+        let rounds = (w.cwnd / w.smss).at_most(reno);
         now > self.cycle_began + self.probe_wait || number(self.rounds_since_probe_up) >= rounds
     }
 
@@ -128,7 +134,7 @@ impl Bbr3 {
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn probe_upward(&mut self, w: &Window, rs: &Sample) {
+    fn probe_upward(&mut self, w: &Window, rs: &Sample, round_start: bool) {
         if !self.is_cwnd_limited() || w.cwnd < self.inflight_longterm {
             return;
         }
@@ -138,18 +144,18 @@ impl Bbr3 {
             self.probe_up_acked -= steps * self.probe_up_acked_per_inc;
             self.inflight_longterm += steps * w.smss;
         }
-        if self.round_start {
+        if round_start {
             self.raise_slope(w);
         }
     }
 
     /// `AdaptLongTermModel`; whether it has decided on a state.
     #[inline(always)]
-    fn adapt_long_term(&mut self, w: &Window, rs: &Sample) -> bool {
-        if self.ack_phase == AckPhase::Starting && self.round_start {
+    fn adapt_long_term(&mut self, w: &Window, rs: &Sample, round_start: bool) -> bool {
+        if round_start && self.ack_phase == AckPhase::Starting {
             self.ack_phase = AckPhase::Feedback;
         }
-        if self.ack_phase == AckPhase::Stopping && self.round_start {
+        if round_start && self.ack_phase == AckPhase::Stopping {
             self.probe_sample = false;
             self.ack_phase = AckPhase::Init;
             if self.probes_bw() && !rs.app_limited {
@@ -161,12 +167,12 @@ impl Bbr3 {
                 return true;
             }
         }
-        if too_high(rs.lost, rs.tx_in_flight) || self.inflight_longterm.is_infinite() {
+        if self.inflight_longterm == f64::INFINITY || too_high(rs.lost, rs.tx_in_flight) {
             return false;
         }
         self.inflight_longterm = self.inflight_longterm.at_least(rs.tx_in_flight);
         if self.state == State::Up {
-            self.probe_upward(w, rs);
+            self.probe_upward(w, rs, round_start);
         }
         false
     }

@@ -2,14 +2,23 @@
 
 use bentpipe_units::{Span, Time};
 
+use super::super::Window;
 use super::super::rounds::{Bounded, number};
-use super::super::{Ack, Window};
 use super::probe_rtt::{INTERVAL, MIN_RTT_WINDOW};
 use super::{BANDWIDTH_CYCLES, Bbr3, LEAST, Repair, Sample};
+use crate::sender::Record;
+
+/// What stands for as long as the state, rates, RTT and what else bounds the volume in flight do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// The largest that cwnd may be.
+    cwnd: f64,
+    reno_rounds: f64,
+}
 
 impl Bbr3 {
     /// Until when an ACK may go the short way, for all that is known before it comes.
-    pub(super) fn find_steadiness(&mut self) {
+    pub(super) fn find_steadiness(&mut self, w: &Window) {
         let steady = self.probes_bw()
             && self.full_bw_reached
             && self.repair == Repair::None
@@ -19,23 +28,24 @@ impl Bbr3 {
             && self.least_rtt.is_some_and(|least| least > Span::ZERO);
         self.steady_until = match steady {
             true => (self.probe_rtt_min_at + INTERVAL).min(self.min_rtt_at + MIN_RTT_WINDOW),
-            false => Time::ZERO,
+            false => return,
         };
+        self.find_limits(w);
     }
 
     /// What [`Bbr3::on_any_ack`] does about an ACK that ends no round, tells of no loss, and has no smaller RTT; whether this is
     /// one. If not, nothing has changed.
     #[inline(always)]
-    pub(super) fn on_steady_ack(&mut self, w: &mut Window, ack: &Ack<'_>) -> bool {
-        let Some((rtt, sample)) = ack.rtt_and_rate() else { return false };
+    pub(super) fn on_steady_ack(&mut self, w: &mut Window, now: Time, record: &Record, flight: u32) -> bool {
+        let Some((rtt, sample)) = record.rtt_and_rate(now) else { return false };
         let (Some(least), Some(probe_rtt_min)) = (self.least_rtt, self.probe_rtt_min) else { return false };
         // No RTT was smaller than `least_rtt`, not even `probe_rtt_min`, which `min_rtt` does not exceed.
         if rtt < probe_rtt_min
             || sample.interval < least
             || sample.prior_delivered >= self.round_ends
             || sample.prior_delivered >= self.loss_round_ends
-            || ack.newly_lost() > 0
-            || !ack.losses().is_empty()
+            || record.newly_lost() > 0
+            || !record.losses().is_empty()
             || w.pacing_rate != self.quantum_rate
         {
             return false;
@@ -48,31 +58,33 @@ impl Bbr3 {
             tx_in_flight: f64::from(sample.in_flight),
             lost: number(sample.lost),
             rtt: Some(rtt),
-            newly_acked: f64::from(ack.newly_delivered()),
-            in_flight: f64::from(ack.in_flight()),
+            newly_acked: f64::from(record.newly_delivered()),
+            in_flight: f64::from(record.in_flight(flight)),
         };
-        self.delivered = ack.delivered();
+        self.delivered = record.delivered();
         self.cwnd_limited[0] |= rs.in_flight + rs.newly_acked + w.smss > w.cwnd;
         self.bw_latest = self.bw_latest.at_least(rs.rate);
         self.inflight_latest = self.inflight_latest.at_least(rs.delivered);
-        (self.round_start, self.loss_round_start) = (false, false);
         if rs.rate >= self.max_bw.get() || !rs.app_limited {
             self.max_bw.add(self.cycles, BANDWIDTH_CYCLES, rs.rate);
         }
-        let extra = self.extra.get();
-        self.update_extra(w, ack.now, &rs);
-        let (state, bw) = (self.state, self.bw);
-        self.update_cycle(w, ack.now, &rs);
+        let before = (self.state, self.bw, self.extra.get(), self.inflight_longterm);
+        self.update_extra(w, now, &rs);
+        self.update_cycle(w, now, &rs, false, self.limits.reno_rounds);
         self.bound_bw();
-        if self.bw != bw || self.state != state {
+        if before != (self.state, self.bw, self.extra.get(), self.inflight_longterm) {
             self.set_pacing_rate(w, self.gains().0);
             self.set_quantum(w);
-            self.find_max_inflight(w);
-        } else if self.extra.get() != extra {
-            self.find_max_inflight(w);
+            self.find_limits(w);
         }
-        w.cwnd = (w.cwnd + rs.newly_acked).at_most(self.max_inflight).at_least(LEAST * w.smss);
-        self.bound_cwnd(w);
+        w.cwnd = (w.cwnd + rs.newly_acked).at_most(self.limits.cwnd).at_least(LEAST * w.smss);
         true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_limits(&mut self, w: &Window) {
+        let cwnd = self.max_inflight(w).at_most(self.bound(w));
+        self.limits = Limits { cwnd, reno_rounds: self.reno_rounds(w) };
     }
 }

@@ -42,7 +42,7 @@ impl Record {
     }
 
     /// So many bytes more are cumulatively acknowledged.
-    #[inline(never)]
+    #[inline(always)]
     fn stamp_delivery(&mut self, now: Time, acked: u32) {
         let newest_at = self.newest().map(|newest| newest.at);
         if let Some(stamps) = &mut self.stamps {

@@ -86,8 +86,8 @@ fn the_draining_phase_is_over_once_no_more_than_the_product_is_in_flight() {
     rounds(&mut control, &[sample(RATE, false)]);
     let record = Record::default();
     for (flight, over) in [(90_000, true), (150_000, false)] {
-        let ack = Ack { now: at(1010), flight, ..Ack::new(&record) };
-        assert_eq!(control.is_phase_over(&window(200.0, 100.0), &ack), over, "{flight}");
+        let end = control.end_of_phase(&window(200.0, 100.0));
+        assert_eq!(control.is_phase_over(at(1010), &record, flight, end), over, "{flight}");
     }
 }
 

@@ -60,7 +60,8 @@ fn it_probes_as_often_as_reno_would_lose() {
     let mut control = Bbr3 { cycle_began: at(1000), probe_wait: ms(3000.0), ..control() };
     for (rounds, due) in [(62, false), (63, true)] {
         control.rounds_since_probe_up = rounds;
-        assert_eq!(control.is_time_to_probe(&window(200.0, 100.0), at(1100)), due, "{rounds}");
+        let (w, reno) = (window(200.0, 100.0), control.reno_rounds(&window(200.0, 100.0)));
+        assert_eq!(control.is_time_to_probe(&w, at(1100), reno), due, "{rounds}");
     }
 }
 
@@ -70,7 +71,7 @@ fn probing_up_raises_no_bound_that_nobody_fills() {
         let mut control = Bbr3 { state: State::Up, inflight_longterm: BDP, ..control() };
         (control.cwnd_limited, control.probe_up_acked_per_inc) = ([limited; 2], SMSS);
         let sample = Sample { newly_acked: 10.0 * SMSS, ..Sample::default() };
-        control.update_cycle(&window(200.0, 100.0), at(1000), &sample);
+        control.update_cycle(&window(200.0, 100.0), at(1000), &sample, false, 63.0);
         assert_eq!(control.inflight_longterm > BDP, rises);
     }
 }
