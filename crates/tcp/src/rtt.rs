@@ -29,6 +29,8 @@ pub struct RttEstimator {
     /// Timers expire on a multiple of it.
     timer_tick: Span,
     rto: Span,
+    /// What RTO Linux had found before its bounds.
+    in_ticks: Span,
     /// Whether the tail is probed, and the time from an event to the first thing that the timer does.
     probes: bool,
     wait: Span,
@@ -52,6 +54,7 @@ impl RttEstimator {
             ticks: Ticks::default(),
             timer_tick,
             rto: config.initial,
+            in_ticks: Span::ZERO,
             probes: false,
             wait: config.initial,
             backoff: 0,
@@ -69,11 +72,17 @@ impl RttEstimator {
         let smoothed = match self.smoothed {
             None => rtt,
             // "7/8 srtt + 1/8 new", whatever the number of samples.
-            Some(smoothed) => smoothed - smoothed / 8 + rtt / 8,
+            Some(smoothed) => {
+                Span::from_nanos(smoothed.as_nanos() - smoothed.as_nanos() / 8 + rtt.as_nanos() / 8)
+            }
         };
         let term = self.deviation.sample(rtt, self.smoothed, self.config.min_variance, una, max);
-        // Linux counts the RTO in ticks (`__tcp_set_rto`), before it doubles.
-        self.set(smoothed, (smoothed + term).round_up_to(self.config.granularity), LEAST_TIMER);
+        // Linux counts the RTO in ticks (`__tcp_set_rto`), before it doubles: mostly as many as before.
+        let (rto, tick) = (smoothed + term, self.config.granularity);
+        if self.in_ticks < rto || self.in_ticks - rto >= tick {
+            self.in_ticks = rto.round_up_to(tick);
+        }
+        self.set(smoothed, self.in_ticks, LEAST_TIMER);
         if self.probes {
             // The first segment left was sent since, and what is left of its RTO bounds the probe (`tcp_schedule_loss_probe`).
             self.wait = self.wait.min(self.rto - newest);

@@ -5,13 +5,13 @@ use bentpipe_units::Time;
 use super::*;
 
 impl Endpoint {
-    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set.
+    /// Header prediction (Jacobson 1990): inside the window, nothing but ACK set, and where timestamps are on with one no older than the last.
     #[inline(always)]
     pub(super) fn expects(&self, segment: &Segment) -> bool {
-        !self.timestamps
-            && segment.flags == Flags::ACK
+        segment.flags == Flags::ACK
             && segment.ecn == Ecn::NotEct
             && self.has_room_for(segment)
+            && (!self.timestamps || self.is_stamped_in_order(segment))
     }
 
     /// Whether a segment is inside the window and acknowledges no more than is outstanding.
@@ -23,10 +23,10 @@ impl Endpoint {
             && segment.ack - self.sender.una() <= self.sender.flight()
     }
 
-    /// The same with PSH or without, and where timestamps are on with one no older than the last.
+    /// The same with PSH.
     #[inline(always)]
-    pub(super) fn expects_stamped(&self, segment: &Segment) -> bool {
-        segment.flags | Flags::PSH == Flags::ACK | Flags::PSH
+    pub(super) fn expects_pushed(&self, segment: &Segment) -> bool {
+        segment.flags == Flags::ACK | Flags::PSH
             && segment.ecn == Ecn::NotEct
             && self.has_room_for(segment)
             && (!self.timestamps || self.is_stamped_in_order(segment))
@@ -51,7 +51,7 @@ impl Endpoint {
     pub(super) fn accept_expected_extended(&mut self, now: Time, segment: &Segment) {
         self.echo |= self.ecn && segment.len > 0 && segment.ecn == Ecn::Ce;
         match self.timestamps {
-            true => self.accept_stamped(now, segment),
+            true => self.accept_stamped_apart(now, segment),
             false => self.accept_expected::<true>(now, segment),
         }
         self.take_congestion_header(segment);
@@ -65,7 +65,16 @@ impl Endpoint {
         if next && self.receiver.is_tuned() {
             self.time_arrival(now, segment);
         }
-        self.accept_expected::<true>(now, segment);
+        match next && self.acknowledges_nothing(segment) {
+            true => self.receiver.on_next(now, segment.len),
+            false => self.accept_expected::<true>(now, segment),
+        }
+    }
+
+    /// The same for those who are not the loop.
+    #[inline(never)]
+    pub(super) fn accept_stamped_apart(&mut self, now: Time, segment: &Segment) {
+        self.accept_stamped(now, segment);
     }
 
     /// A segment that was expected, of a peer that is known to send no timestamps, or not.
@@ -75,7 +84,7 @@ impl Endpoint {
             return self.accept(now, segment);
         }
         if !self.acknowledges_nothing(segment) {
-            self.take_ack::<STAMPED>(now, segment, false);
+            self.take_ack::<STAMPED>(now, segment, segment.len > 0, false);
         }
         if segment.len == 0 {
             return;
@@ -114,7 +123,8 @@ impl Endpoint {
     /// What a segment that passed the checks acknowledges and brings.
     #[inline(never)]
     pub(super) fn accept(&mut self, now: Time, segment: &Segment) {
-        self.take_ack::<true>(now, segment, self.ecn && segment.flags.has(Flags::ECE));
+        let mark_echo = self.ecn && segment.flags.has(Flags::ECE);
+        self.take_ack::<true>(now, segment, segment.sequence_len() > 0, mark_echo);
         self.take_data(now, segment);
         self.follow_fins(now);
     }
@@ -263,7 +273,13 @@ impl Endpoint {
     }
 
     #[inline(always)]
-    pub(super) fn take_ack<const STAMPED: bool>(&mut self, now: Time, segment: &Segment, mark_echo: bool) {
+    pub(super) fn take_ack<const STAMPED: bool>(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        carries_data: bool,
+        mark_echo: bool,
+    ) {
         if segment.ack < self.sender.una() {
             return;
         }
@@ -283,7 +299,7 @@ impl Endpoint {
             ack: segment.ack,
             window: newer.then(|| u32::from(segment.window) << self.peer_scale),
             sack,
-            carries_data: segment.sequence_len() > 0,
+            carries_data,
             timestamp_rtt: None,
             mark_echo,
         };

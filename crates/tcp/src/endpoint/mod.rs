@@ -235,16 +235,19 @@ impl Endpoint {
     // Every packet comes by here; left to itself, the compiler inlines it or not by what else changes.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        match self.expects(segment) {
-            true => self.accept_expected::<false>(now, segment),
-            false => self.on_other_segment(now, segment),
+        if !self.expects(segment) {
+            return self.on_other_segment(now, segment);
+        }
+        match self.timestamps {
+            true => self.accept_stamped(now, segment),
+            false => self.accept_expected::<false>(now, segment),
         }
     }
 
     #[inline(never)]
     fn on_other_segment(&mut self, now: Time, segment: &Segment) {
-        if self.expects_stamped(segment) {
-            return self.accept_stamped(now, segment);
+        if self.expects_pushed(segment) {
+            return self.accept_stamped_apart(now, segment);
         }
         if self.expects_extended(segment) {
             return self.accept_expected_extended(now, segment);

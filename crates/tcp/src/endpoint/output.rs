@@ -29,18 +29,19 @@ impl Endpoint {
         if !self.is_synchronised() {
             return self.poll_opening(now, segment);
         }
-        if self.receiver.owes_ack_alone() {
-            return self.lone_ack(now, segment);
-        }
-        if let Some(data) = self.sender.poll(now) {
+        let alone = self.receiver.owes_ack_alone();
+        if !alone && let Some(data) = self.sender.poll(now) {
             let bytes = self.data_segment(now, data, segment);
             return Some(Written { bytes, again: data.again, last: data.last });
         }
         if !self.receiver.owes_ack() {
             return None;
         }
+        if alone {
+            self.receiver.sends_alone();
+        }
         let bytes = self.pure_ack(now, segment);
-        Some(Written { bytes, again: false, last: true })
+        Some(Written { bytes, again: false, last: !alone || self.sender.has_nothing_to_send() })
     }
 
     /// What opens a connection.
@@ -96,13 +97,6 @@ impl Endpoint {
             self.set_capable(data.len > 0 && !data.again, segment);
         }
         self.put_congestion_header(data.len > 0, segment)
-    }
-
-    #[inline(never)]
-    fn lone_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Written> {
-        self.receiver.sends_alone();
-        let bytes = self.pure_ack(now, segment);
-        Some(Written { bytes, again: false, last: self.sender.has_nothing_to_send() })
     }
 
     /// Writes an ACK without data; returns the length of its packet.

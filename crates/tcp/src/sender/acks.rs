@@ -100,7 +100,7 @@ impl Sender {
         let advanced = incoming.ack != self.una;
         let mut rtt_sample = None;
         if news && !advanced && self.rtt.is_linux() {
-            rtt_sample = self.take_rtt_samples(now, || None);
+            rtt_sample = self.take_rtt_samples(now, false, || None);
         }
         if advanced {
             let linux = self.rtt.is_linux();
@@ -171,7 +171,7 @@ impl Sender {
             false => self.record.acknowledge(now, self.una, acked),
         }
         let rtt_sample = match linux {
-            true => self.take_rtt_samples(now, echoed),
+            true => self.take_rtt_samples(now, plain, echoed),
             false => self.take_rtt_sample(now, echoed(), prior_flight),
         };
         let progress = match plain {

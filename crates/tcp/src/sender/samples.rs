@@ -45,16 +45,29 @@ impl Sender {
     /// What Linux takes of an ACK (`tcp_ack_update_rtt`): SRTT the round trip of the first segment, the control that of the last; by
     /// the timestamp only where data was acknowledged that had been sent again.
     #[inline(always)]
-    pub(super) fn take_rtt_samples(&mut self, now: Time, echoed: impl Fn() -> Option<Span>) -> Option<Span> {
+    pub(super) fn take_rtt_samples(
+        &mut self,
+        now: Time,
+        plain: bool,
+        echoed: impl Fn() -> Option<Span>,
+    ) -> Option<Span> {
         let (first, last) = match self.record.round_trips(now) {
             Some(both) => both,
             None => echoed().map(|rtt| (rtt, rtt))?,
         };
-        self.sample_both(now, first, last);
+        match plain {
+            true => self.sample_both(now, first, last),
+            false => self.sample_both_apart(now, first, last),
+        }
         Some(last)
     }
 
     #[inline(never)]
+    fn sample_both_apart(&mut self, now: Time, first: Span, last: Span) {
+        self.sample_both(now, first, last);
+    }
+
+    #[inline(always)]
     fn sample_both(&mut self, now: Time, first: Span, last: Span) {
         self.rtt.sample_linux(now, first, last, self.una, self.max);
         self.round_trips.add(first, self.una);

@@ -51,7 +51,7 @@ impl Sender {
     }
 
     /// The same of a host whose packets have several segments.
-    #[inline(never)]
+    #[inline(always)]
     fn poll_in_groups(&mut self, now: Time) -> Option<Outgoing> {
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);

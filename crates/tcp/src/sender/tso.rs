@@ -24,15 +24,22 @@ const SINGLES_BELOW: f64 = 150_000.0;
 impl Sender {
     /// A segment of new data goes out, where the window had room for `room` bytes and there were `unsent` bytes: whether it is the last of its
     /// packet, so that it has PSH.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn ends_group(&mut self, room: u32, unsent: u64) -> bool {
         if let Some(left @ 1..) = &mut self.groups.left {
             *left -= 1;
             return *left == 0;
         }
         // The first of a packet is its last where it goes alone, without PSH.
-        self.groups.left = Some(self.size_of_group(room, unsent) - 1);
+        if room >= 2 * self.smss {
+            self.begin_group(room, unsent);
+        }
         false
+    }
+
+    #[inline(never)]
+    fn begin_group(&mut self, room: u32, unsent: u64) {
+        self.groups.left = Some(self.size_of_group(room, unsent) - 1);
     }
 
     /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
@@ -48,9 +55,6 @@ impl Sender {
 
     fn size_of_group(&self, room: u32, unsent: u64) -> u32 {
         let room = room / self.smss;
-        if room <= 1 {
-            return 1;
-        }
         let half = self.window.segments() / 2;
         let waiting = u32::try_from(unsent.div_ceil(u64::from(self.smss))).unwrap_or(u32::MAX);
         let left = room.min(half).min(waiting).max(1);
