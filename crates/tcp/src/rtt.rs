@@ -288,6 +288,7 @@ struct Deviation {
 
 impl Deviation {
     /// Takes a sample beside what SRTT was, and gives the RTO's variance term.
+    #[inline(always)]
     fn sample(&mut self, rtt: Span, smoothed: Option<Span>, least: Span, una: Seq, max: Seq) -> Span {
         let Some(smoothed) = smoothed else {
             self.now = rtt * 2;
@@ -296,16 +297,16 @@ impl Deviation {
             self.end = max;
             return self.term;
         };
-        let quarter = self.now / 4;
-        let error = rtt.abs_diff(smoothed);
-        self.now = if error < quarter {
-            self.now - (quarter - error)
+        let (now, error) = (self.now.as_nanos(), rtt.abs_diff(smoothed).as_nanos());
+        let quarter = now / 4;
+        self.now = Span::from_nanos(if error < quarter {
+            now - (quarter - error)
         } else if rtt < smoothed {
             // A round trip that got shorter is no reason to wait longer.
-            self.now + (error - quarter) / 8
+            now + (error - quarter) / 8
         } else {
-            self.now + (error - quarter)
-        };
+            now + (error - quarter)
+        });
         if self.now > self.largest {
             self.largest = self.now;
             self.term = self.term.max(self.largest);

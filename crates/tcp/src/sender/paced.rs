@@ -19,9 +19,20 @@ impl Sender {
     #[inline(always)]
     pub(super) fn on_paced_ack(&mut self, now: Time, incoming: &Incoming<'_>) {
         match self.rtt.is_linux() {
-            true => self.on_plain_ack::<true, true>(now, incoming, || incoming.timestamp_rtt),
+            true => return self.on_paced_ack_of_linux(now, *incoming),
             false => self.on_plain_ack::<false, true>(now, incoming, || incoming.timestamp_rtt),
         }
+        self.end_paced_ack();
+    }
+
+    #[inline(never)]
+    fn on_paced_ack_of_linux(&mut self, now: Time, incoming: Incoming<'_>) {
+        self.on_plain_ack::<true, true>(now, &incoming, || incoming.timestamp_rtt);
+        self.end_paced_ack();
+    }
+
+    #[inline(always)]
+    fn end_paced_ack(&mut self) {
         if self.paced {
             self.record.forget_losses();
             if self.window.held_back {
