@@ -24,7 +24,7 @@ pub use repair::{ArqSpec, Attempts, FecSpec, Repair, RepairStats};
 pub use schedule::{Change, InOutage, Schedule};
 use served::Served;
 pub use stats::LinkStats;
-use stats::{Sums, Tally};
+use stats::{Counts, Sums, Tally};
 pub use supply::SupplyStats;
 pub use waits::WaitQuantiles;
 use waits::Waits;
@@ -47,39 +47,42 @@ const EACH_ANEW: u32 = u32::MAX - 1;
 ///
 /// In closed form it keeps its packets in a ring, in order, and waits for one event only, the arrival of its head. The times
 /// passed in never go back.
+// By cache lines: what a packet meets that finds the link idle, the rest of what most packets meet, and what few do.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Link {
-    ring: Ring,
-    /// When the ring's head arrives; or when a link that goes step by step is to be called, or earlier.
-    next: Time,
+    /// The last two lengths, data and ACKs; none where a packet's way over the link is more than a time.
+    known: [Known; 2],
+    /// The time that the last packet length takes to send: most packets have the length of the one before.
+    last_service: Span,
+    /// Above [`ROUNDED`]: work that is left when the last packet taken has been sent, less than a nanosecond's.
+    rest: u64,
     /// When the last packet taken has left the sender.
     free_at: Time,
+    delay: Span,
+    tally: Tally,
+    /// The last packet length. [`NO_LENGTH`] before a queue that decides, so that the one comparison leads to the decision on a packet too;
+    /// [`EACH_ANEW`] where a part of a nanosecond is left.
+    last_bytes: u32,
+    max_waiting_packets: u32,
+    /// When the ring's head arrives; or when a link that goes step by step is to be called, or earlier.
+    next: Time,
     /// Number of the first packet that had not begun service when this was last looked at. It may fall behind the head:
     /// delivered packets stay readable until the next is pushed, and before that `offer` brings this up to date.
     serving: u64,
     waiting_bytes: u64,
+    ring: Ring,
     max_waiting_bytes: u64,
-    max_waiting_packets: u32,
-    /// The last packet length, and the time that it takes to send: most packets have the length of the one before.
-    /// [`NO_LENGTH`] before a queue that decides, so that the one comparison leads to the decision on a packet too; [`EACH_ANEW`] where
-    /// a part of a nanosecond is left.
-    last_bytes: u32,
-    last_service: Span,
-    /// Above [`ROUNDED`]: work that is left when the last packet taken has been sent, less than a nanosecond's.
-    rest: u64,
-    /// The last two lengths, data and ACKs; none where a packet's way over the link is more than a time.
-    known: [Known; 2],
+    loss: LossModel,
     /// Packets go through by [`Link::pass`]: the ring remembers them until they have arrived, or longer, and
     /// nobody fetches them.
     passes: bool,
-    delay: Span,
-    loss: LossModel,
-    tally: Tally,
-    stream: Stream,
+    counts: Counts,
     rate: Rate,
     gate: Option<Box<Gate>>,
     /// Instead of all the above but `next`: the link goes step by step.
     served: Option<Box<Served>>,
+    stream: Stream,
     /// From when on it is measured, if not from the start, and what it had done by then.
     before: Option<Box<(Time, Sums)>>,
     /// The waits of those that had to wait, where somebody asked; a link that goes step by step has its own.
@@ -128,6 +131,7 @@ impl Link {
             delay: config.delay,
             loss: LossModel::new(&config.loss, &mut stream),
             tally: Tally::default(),
+            counts: Counts::default(),
             stream,
             rate,
             gate,
@@ -206,13 +210,13 @@ impl Link {
             let waiting = (self.ring.tail - self.serving) as u32;
             let waiting_bytes = self.waiting_bytes + u64::from(bytes);
             if waiting >= self.max_waiting_packets || waiting_bytes > self.max_waiting_bytes {
-                self.tally.dropped += 1;
+                self.counts.dropped += 1;
                 return Offered::Dropped;
             }
             self.waiting_bytes = waiting_bytes;
             self.tally.max_waiting = self.tally.max_waiting.max(waiting + 1);
             let wait = self.free_at.since(now);
-            self.tally.waits += u128::from(wait.as_nanos());
+            self.counts.waits += u128::from(wait.as_nanos());
             if let Some(waits) = &mut self.waits {
                 waits.add(wait);
             }
@@ -259,8 +263,8 @@ impl Link {
         let arrival = Arrival { now, bytes, capable: label.ecn_capable, waiting, idle_packets };
         let verdict = gate.decide(&arrival, &self.ring);
         if matches!(verdict, Verdict::DropEarly | Verdict::DropFull) {
-            self.tally.dropped += 1;
-            self.tally.early += u64::from(verdict == Verdict::DropEarly);
+            self.counts.dropped += 1;
+            self.counts.early += u64::from(verdict == Verdict::DropEarly);
             return Offered::Dropped;
         }
         self.last_service = self.service(now, bytes).0;
@@ -268,7 +272,7 @@ impl Link {
         if verdict == Verdict::Take {
             return Offered::Queued;
         }
-        self.tally.marked += 1;
+        self.counts.marked += 1;
         Offered::Marked
     }
 
@@ -297,7 +301,7 @@ impl Link {
         let arrives = self.free_at + self.delay;
         if self.loss.lost(bytes, &mut self.stream) {
             self.ring.last_mut().id = DAMAGED;
-            self.tally.corrupted += 1;
+            self.counts.corrupted += 1;
             return Passed::Corrupted(arrives);
         }
         self.tally.delivered_bytes += u64::from(bytes);
@@ -352,7 +356,7 @@ impl Link {
     #[inline(always)]
     pub fn leave(&mut self, bytes: u32) -> bool {
         if self.loss.lost(bytes, &mut self.stream) {
-            self.tally.corrupted += 1;
+            self.counts.corrupted += 1;
             return true;
         }
         self.tally.delivered_bytes += u64::from(bytes);

@@ -70,10 +70,10 @@ impl Link {
             return served.sums(end);
         }
         let Arrivals { packets, bytes: delivered_bytes, corrupted } = self.arrivals(end);
-        let tally = &self.tally;
+        let (tally, counts) = (&self.tally, &self.counts);
         let mut busy = self.free_at.since(Time::ZERO) - tally.idle;
         let (mut waits, mut waits_to_end, mut taken) =
-            (tally.waits, tally.waits, self.ring.tail + tally.crossed);
+            (counts.waits, counts.waits, self.ring.tail + tally.crossed);
         // Above `ROUNDED` a packet may end up to a nanosecond later than by itself, but not after the next begins.
         let late = Span::from_nanos(u64::from(self.rate > ROUNDED));
         let mut follows = self.free_at;
@@ -99,9 +99,9 @@ impl Link {
             delivered: packets - corrupted,
             delivered_bytes,
             corrupted,
-            dropped: tally.dropped,
-            early: tally.early,
-            marked: tally.marked,
+            dropped: counts.dropped,
+            early: counts.early,
+            marked: counts.marked,
             repair: RepairSums::default(),
             supply: Supply::default(),
         };
@@ -110,7 +110,8 @@ impl Link {
 
     /// What arrived by `end`: where packets pass, all were counted when they were taken.
     fn arrivals(&self, end: Time) -> Arrivals {
-        let Tally { delivered_bytes: bytes, corrupted, crossed, .. } = self.tally;
+        let Tally { delivered_bytes: bytes, crossed, .. } = self.tally;
+        let corrupted = self.counts.corrupted;
         if !self.passes {
             return Arrivals { packets: self.ring.head + crossed, bytes, corrupted };
         }

@@ -44,15 +44,20 @@ bentpipe_units::numbers! {
     }
 }
 
-/// What cannot be told from the ring's numbers.
+/// What cannot be told from the ring's numbers, and most packets change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Packets that had no place in the ring.
     pub(super) crossed: u64,
     pub(super) delivered_bytes: u64,
-    pub(super) max_waiting: u32,
     /// Time spent sending nothing, to the end of the packet taken last.
     pub(super) idle: Span,
+    pub(super) max_waiting: u32,
+}
+
+/// What few packets change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
     /// Nanoseconds; wide, because a long run through a long queue exceeds 2⁶⁴.
     pub(super) waits: u128,
     pub(super) dropped: u64,
