@@ -19,8 +19,8 @@ PLANES = 72
 TIMES_S = range(0, 60, 5)
 PARTS = (2, 4, 8, 16)
 # Instructions for a segment and its ACK at either host, and on a link, by `bench/run.py --rooms`.
-HOST = 1000
-LINK = 190
+HOST = 810
+LINK = 156
 KM_A_MS = 299.792458
 EARTH_KM = 6371.0
 
