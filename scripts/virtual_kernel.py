@@ -1,6 +1,6 @@
 """Build Linux as a virtual kernel (User-Mode Linux in time-travel mode) into the user's cache folder.
 
-The result is named by a digest of the source, the configuration and the patch: one that is there is not
+The result is named by a digest of the source, the configuration and the patches: one that is there is not
 built again. Nothing is written to the source.
 """
 
@@ -23,7 +23,7 @@ from bentpipe.errors import BentpipeError, InputError
 from bentpipe.live.virtual import kernel, machine
 
 RECIPE = Path(__file__).resolve().parent.parent / "virtual-kernel"
-CONFIG, PATCH = RECIPE / "linux" / "config", RECIPE / "linux" / "time-travel.patch"
+CONFIG, PATCH, RINGS = (RECIPE / "linux" / name for name in ("config", "time-travel.patch", "rings.patch"))
 PROGRAMS = {
     "init": (RECIPE / "init.c", ["-static", "-s"]),
     "endpoint": (RECIPE / "endpoint.c", ["-static", "-s"]),
@@ -68,7 +68,7 @@ def files_of(tree: Path) -> Iterator[str]:
 
 
 def digest_of(source: Path) -> str:
-    """Name what is built: by the source, a tar file or a tree, the configuration and the patch."""
+    """Name what is built: by the source, a tar file or a tree, the configuration and the patches."""
     found = hashlib.sha256()
     if source.is_file():
         found.update(kernel.digest(source).encode())
@@ -76,7 +76,7 @@ def digest_of(source: Path) -> str:
         for path in files_of(source):
             if not (source / path).is_symlink():
                 found.update(f"{path}\0{kernel.digest(source / path)}\n".encode())
-    for file in (CONFIG, PATCH):
+    for file in (CONFIG, PATCH, RINGS):
         found.update(kernel.digest(file).encode())
     return found.hexdigest()[:16]
 
@@ -137,7 +137,10 @@ def build(source: Path, to: Path, work: Path, jobs: int) -> None:
     tree.mkdir()
     objects.mkdir()
     unpack(source, tree, log)
-    step("applying the patch", ["patch", "-p1", "-d", tree, "-i", PATCH], log)
+    clock = (tree / "include" / "uapi" / "linux" / "um_timetravel.h").read_text(encoding="utf-8")
+    # Older kernels have messages only.
+    for patch in (PATCH, RINGS) if "SCHEDSHM" in clock else (PATCH,):
+        step(f"applying {patch.name}", ["patch", "-p1", "-d", tree, "-i", patch], log)
     # The kernel's version string is a part of its entropy: the same for everyone.
     fixed = {f"KBUILD_BUILD_{name}": value for name, value in (("USER", "bentpipe"), ("HOST", "bentpipe"))}
     fixed |= {"KBUILD_BUILD_TIMESTAMP": "2025-01-01", "KBUILD_BUILD_VERSION": "1"}

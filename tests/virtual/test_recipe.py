@@ -47,7 +47,7 @@ def test_a_build_reads_what_an_um_kernel_is_made_of(tree: Path, tmp_path: Path) 
     assert found == set(FILES)
 
 
-def test_a_build_is_named_by_source_configuration_and_patch(
+def test_a_build_is_named_by_source_configuration_and_patches(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [recipe.digest_of(tree)]
@@ -55,12 +55,12 @@ def test_a_build_is_named_by_source_configuration_and_patch(
     assert recipe.digest_of(tree) == names[0]
     (tree / "net/ipv4/tcp.c").write_text("another TCP")
     names.append(recipe.digest_of(tree))
-    for file in ("CONFIG", "PATCH"):
+    for file in ("CONFIG", "PATCH", "RINGS"):
         changed = tmp_path / file
         changed.write_bytes(getattr(recipe, file).read_bytes() + b"\n")
         monkeypatch.setattr(recipe, file, changed)
         names.append(recipe.digest_of(tree))
-    assert len(set(names)) == 4
+    assert len(set(names)) == 5
 
 
 def test_a_source_that_is_none_is_one_line(tree: Path, tmp_path: Path) -> None:
@@ -131,4 +131,4 @@ def test_the_programs_of_a_kernel_compile(tmp_path: Path) -> None:
 def test_what_is_the_kernels_has_its_licence() -> None:
     folder = ROOT / "virtual-kernel" / "linux"
     assert "GNU GENERAL PUBLIC LICENSE\n                       Version 2" in (folder / "COPYING").read_text()
-    assert "GPL-2.0" in (folder / "time-travel.patch").read_text()
+    assert all("GPL-2.0" in patch.read_text() for patch in (recipe.PATCH, recipe.RINGS))

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
@@ -25,6 +26,8 @@ const GET_TOD: u32 = 8;
 /// The kernel's number among the clients; ours is 0.
 const KERNEL: u16 = 1;
 const SHARES_TIME: u32 = 1;
+/// Of virtual-kernel/linux: packets need no messages.
+const RINGS_BY_CLOCK: u32 = 1 << 31;
 const REQUESTS: u32 = 1;
 
 /// Where things are in the shared memory.
@@ -64,6 +67,7 @@ pub(crate) struct Calendar {
 impl Calendar {
     /// The clock of a kernel that starts, and may run before `until`.
     pub(crate) fn new(stream: UnixStream, until: u64) -> io::Result<Calendar> {
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
         let file = File::from(memfd_create("time", MemfdFlags::CLOEXEC)?);
         ftruncate(&file, SIZE as u64)?;
         let shared =
@@ -100,6 +104,11 @@ impl Calendar {
         self.get::<u32>(at::KERNELS + at::CAPABILITIES) & SHARES_TIME != 0
     }
 
+    /// Whether devices are looked at when the kernel waits or says something here, and are named where it is to run.
+    pub(crate) fn names_devices(&self) -> bool {
+        self.get::<u32>(at::KERNELS + at::CAPABILITIES) & RINGS_BY_CLOCK != 0
+    }
+
     /// The time of the kernel that runs.
     pub(crate) fn now(&self) -> u64 {
         if self.is_shared() { self.get(at::NOW) } else { self.now }
@@ -122,15 +131,15 @@ impl Calendar {
         }
     }
 
-    /// Lets a kernel that waits run at `now`, and on before `until`.
-    pub(crate) fn run(&mut self, now: u64, until: u64) -> io::Result<()> {
+    /// Lets a kernel that waits run at `now`, and on before `until`. There is something from `devices`, a bit for each.
+    pub(crate) fn run(&mut self, now: u64, until: u64, devices: u32) -> io::Result<()> {
         self.advance(now);
         self.request = NEVER;
         self.waits = false;
         if self.is_shared() {
             self.set(at::FREE_UNTIL, until);
             self.set(at::RUNNING, KERNEL);
-            return self.send(RUN, now);
+            return send(&mut self.stream, &bytes(RUN, devices, now));
         }
         self.free_until = until;
         self.tell(FREE_UNTIL, until)?;
@@ -156,14 +165,14 @@ impl Calendar {
         self.answer(message)
     }
 
-    fn receive(&mut self) -> io::Result<(u32, u32, u64)> {
+    pub(crate) fn receive(&mut self) -> io::Result<Message> {
         let mut bytes = [0; 16];
         receive(&mut self.stream, &mut bytes)?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Ok((word(0), word(4), u64::from(word(12)) << 32 | u64::from(word(8))))
     }
 
-    fn answer(&mut self, (what, sequence, time): (u32, u32, u64)) -> io::Result<()> {
+    pub(crate) fn answer(&mut self, (what, sequence, time): Message) -> io::Result<()> {
         let mut answer = 0;
         match what {
             START => {
@@ -208,6 +217,9 @@ impl Calendar {
         }
     }
 }
+
+/// What, a sequence number, a time.
+pub(crate) type Message = (u32, u32, u64);
 
 fn bytes(what: u32, sequence: u32, time: u64) -> [u8; 16] {
     let mut bytes = [0; 16];

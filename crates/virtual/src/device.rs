@@ -41,6 +41,9 @@ pub(crate) const NET_HEADER: usize = 12;
 /// What of a frame is looked at: all of one without segmentation.
 const FRAME: usize = 1600 * 2;
 
+/// Who hears of each frame.
+pub(crate) type Sent<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
 pub(crate) struct Device {
     pub(crate) stream: UnixStream,
     backend: Option<UnixStream>,
@@ -56,7 +59,7 @@ impl Device {
     }
 
     /// Takes a message. Frames that the kernel sends by it go to `sent`, before it goes on.
-    pub(crate) fn handle(&mut self, sent: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn handle(&mut self, sent: Sent<'_>) -> io::Result<()> {
         let mut header = [0; HEADER];
         let files = receive_with(&mut self.stream, &mut header)?;
         let word = |bytes: &[u8], at: usize| {
@@ -87,7 +90,13 @@ impl Device {
                 ring.set_avail_ring_address(avail.0, avail.1);
             }
             (SET_VRING_BASE, Some(ring)) => ring.set_next_avail(word(payload, 4) as u16),
-            (SET_VRING_ENABLE, Some(ring)) => ring.set_ready(word(payload, 4) != 0),
+            (SET_VRING_ENABLE, Some(ring)) => {
+                ring.set_ready(word(payload, 4) != 0);
+                if let (RX, Some(memory)) = (first as usize, &self.memory) {
+                    // That there is room again is seen where it is needed.
+                    ring.disable_notification(memory).map_err(io::Error::other)?;
+                }
+            }
             (SET_BACKEND_REQ_FD, _) => self.backend = files.into_iter().next().map(UnixStream::from),
             (VRING_KICK, _) if first as usize == TX => self.take_frames(sent)?,
             _ => {}
@@ -108,7 +117,8 @@ impl Device {
         send(&mut self.stream, &bytes)
     }
 
-    fn take_frames(&mut self, sent: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    /// Takes what the kernel has sent.
+    pub(crate) fn take_frames(&mut self, sent: Sent<'_>) -> io::Result<()> {
         let Some(memory) = &self.memory else { return Ok(()) };
         let ring = &mut self.rings[TX];
         while let Some(chain) = ring.pop_descriptor_chain(memory) {

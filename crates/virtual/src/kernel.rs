@@ -12,8 +12,8 @@ use bentpipe_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::calendar::{Calendar, NEVER};
-use crate::device::Device;
+use crate::calendar::{Calendar, Message, NEVER};
+use crate::device::{Device, Sent};
 use crate::folder::{Folder, Listeners};
 use crate::found::{Found, find};
 use crate::frames::{self, MOST_CONNECTIONS};
@@ -158,7 +158,7 @@ impl Machine {
             if request >= BEGINNING {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "its program does not start"));
             }
-            self.calendar.run(request, BEGINNING)?;
+            self.calendar.run(request, BEGINNING, 0)?;
         }
         self.calendar.advance(BEGINNING);
         Ok(())
@@ -168,33 +168,60 @@ impl Machine {
     fn go_on(&mut self, until: u64, hear: &mut Hear<'_>) -> io::Result<u64> {
         let mut until = until;
         while !self.calendar.waits {
-            match self.next(None)? {
-                Next::Clock => self.calendar.handle()?,
-                Next::Called => {}
-                Next::Device(number) => {
-                    let (calendar, ready) = (&mut self.calendar, &mut self.ready);
-                    self.devices[number].handle(&mut |frame| {
-                        let said = match number as u8 {
-                            guest::DEVICE => guest::said(frame),
-                            host => frames::read(frame).map(|(connection, segment)| {
-                                Said::Of(Place { connection, host }, Heard::Sent(segment))
-                            }),
-                        };
-                        match said {
-                            Some(Said::Ready) => *ready = true,
-                            Some(Said::Of(place, heard)) => {
-                                let heard_until = hear(time(calendar.now()), place, heard);
-                                until = until.min(kernel_time(heard_until));
-                                calendar.run_until(until)?;
-                            }
-                            None => {}
-                        }
-                        Ok(())
-                    })?;
+            let by_clock = self.calendar.names_devices();
+            let next = if by_clock && self.ready { Next::Clock } else { self.next(None)? };
+            match next {
+                Next::Clock => {
+                    let message = self.message()?;
+                    for number in 0..if by_clock { self.devices.len() } else { 0 } {
+                        self.hear_device(number, Device::take_frames, &mut until, hear)?;
+                    }
+                    self.calendar.answer(message)?;
                 }
+                Next::Called => {}
+                Next::Device(number) => self.hear_device(number, Device::handle, &mut until, hear)?,
             }
         }
         Ok(until)
+    }
+
+    fn hear_device(
+        &mut self,
+        number: usize,
+        how: fn(&mut Device, Sent<'_>) -> io::Result<()>,
+        until: &mut u64,
+        hear: &mut Hear<'_>,
+    ) -> io::Result<()> {
+        let (calendar, ready) = (&mut self.calendar, &mut self.ready);
+        how(&mut self.devices[number], &mut |frame| {
+            let said = match number as u8 {
+                guest::DEVICE => guest::said(frame),
+                host => frames::read(frame)
+                    .map(|(connection, segment)| Said::Of(Place { connection, host }, Heard::Sent(segment))),
+            };
+            match said {
+                Some(Said::Ready) => *ready = true,
+                Some(Said::Of(place, heard)) => {
+                    let heard_until = hear(time(calendar.now()), place, heard);
+                    *until = kernel_time(heard_until).min(*until);
+                    calendar.run_until(*until)?;
+                }
+                None => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// The clock's next message; that the kernel is gone is seen a moment later.
+    fn message(&mut self) -> io::Result<Message> {
+        loop {
+            match self.calendar.receive() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    wait(&[self.calendar.stream.as_fd(), self.ended.as_fd()])?;
+                }
+                other => return other,
+            }
+        }
     }
 
     /// What comes next: of the clock, of a device, or of the device that was called.
@@ -270,10 +297,14 @@ impl Machine {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "its program does not listen"));
             }
             // What it asked for when it had been called, and what it asks for anew, before the simulator has its turn.
-            while self.calendar.request() <= now.max(last.min(until).saturating_sub(1)) {
-                let request = self.calendar.request().max(now);
+            loop {
                 let bound = last.min(until);
-                self.calendar.run(request, bound)?;
+                let called = self.take_calls();
+                let request = if called == 0 { self.calendar.request().max(now) } else { now };
+                if request > now.max(bound.saturating_sub(1)) {
+                    break;
+                }
+                self.calendar.run(request, bound, called)?;
                 let heard = self.go_on(bound, hear)?;
                 if heard < bound {
                     until = heard.max(now);
@@ -285,7 +316,19 @@ impl Machine {
         }
     }
 
+    /// The devices that the kernel is to be told of when it runs, a bit for each.
+    fn take_calls(&mut self) -> u32 {
+        let called =
+            self.called.iter().enumerate().map(|(number, called)| u32::from(*called) << number).sum();
+        self.called = [false; 3];
+        called
+    }
+
+    /// Tells a kernel of its devices to which the clock does not say it.
     fn call_devices(&mut self) -> io::Result<()> {
+        if self.calendar.names_devices() {
+            return Ok(());
+        }
         for number in 0..self.called.len() {
             if std::mem::take(&mut self.called[number]) {
                 self.devices[number].call()?;
@@ -340,7 +383,7 @@ fn connect_device(
                 calendar.handle()?;
                 if calendar.waits {
                     let request = calendar.request();
-                    calendar.run(request, BEGINNING)?;
+                    calendar.run(request, BEGINNING, 0)?;
                 }
             }
             number => {
