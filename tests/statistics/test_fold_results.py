@@ -69,6 +69,16 @@ def test_numbers_come_by_column_and_irregular_runs_do_not() -> None:
     assert columns([found[0], *results(other, 1)]) is None
 
 
+def test_runs_with_the_same_numbers_are_not_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = bp.Scenario.load("preset:geo").with_({"flows.download.bytes": "50 kB", **LOSSY})
+    found = results(scenario, 3)
+    together = Fold()
+    together.add_results(found[:1])
+    monkeypatch.setattr("bentpipe.runs.statistics.parse", None)
+    together.add_results(found[1:])
+    assert together.runs == 3
+
+
 def test_kept_replications_are_read_when_they_are_asked_for() -> None:
     scenario = bp.Scenario.load("preset:geo").with_({"flows.download.bytes": "50 kB", **LOSSY})
     found = bp.replicate(scenario, runs=12, precision=None)

@@ -86,6 +86,11 @@ def declared(key: str) -> Declared | None:
     return None
 
 
+def is_text(key: str) -> bool:
+    """Say whether what has this name is a text, also where it is missing."""
+    return (found := declared(key)) is not None and found.kind == "text"
+
+
 @cache
 def quantiles() -> dict[str, float]:
     """Give the numbers that are a quantile of what all runs have together."""

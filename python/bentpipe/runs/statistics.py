@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from bentpipe.numbers.declared import listed, quantiles
+from bentpipe.numbers.declared import is_text, listed, quantiles
 from bentpipe.numbers.intervals import (
     UNSEEN,
     counted_of,
@@ -118,7 +118,7 @@ class Fold:
         for leaf, (_, value) in zip(self._fixed, _values(rest), strict=True):
             leaf.add(value)
         if self.runs == 1:
-            self._numbers = [leaf for leaf in self._fixed if leaf._texts is None]
+            self._numbers = [leaf for leaf in self._fixed if leaf._texts is None and not is_text(leaf.key)]
         if self.runs <= _KEPT_RUNS:
             self._keep_responses(run)
         for what, by_flow in self._listed.items():
