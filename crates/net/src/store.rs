@@ -2,17 +2,16 @@
 
 use bentpipe_path::PacketId;
 
-/// A packet under way.
+/// A packet under way, which begins a cache line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot<P> {
-    payload: P,
-    /// Position in the route table of the link that it is on.
-    hop: u32,
-}
+#[repr(align(64))]
+struct Slot<P>(P);
 
 #[derive(Debug)]
 pub(crate) struct Store<P> {
     slots: Vec<Slot<P>>,
+    /// Of each packet the position in the route table of the link that it is on. From link to link nothing else of it is in memory.
+    hops: Vec<u32>,
     free: Vec<PacketId>,
     /// The place of the next packet, which is written there.
     outgoing: PacketId,
@@ -20,7 +19,7 @@ pub(crate) struct Store<P> {
 
 impl<P: Default> Default for Store<P> {
     fn default() -> Store<P> {
-        Store { slots: vec![Slot::default()], free: Vec::new(), outgoing: 0 }
+        Store { slots: vec![Slot::default()], hops: vec![0], free: Vec::new(), outgoing: 0 }
     }
 }
 
@@ -28,7 +27,7 @@ impl<P: Default> Store<P> {
     /// The next packet, to be written.
     #[inline]
     pub(crate) fn outgoing(&mut self) -> &mut P {
-        &mut self.slots[self.outgoing as usize].payload
+        &mut self.slots[self.outgoing as usize].0
     }
 
     /// The outgoing packet is under way.
@@ -46,35 +45,40 @@ impl<P: Default> Store<P> {
     #[cold]
     pub(crate) fn insert(&mut self, payload: P) -> PacketId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
-        self.slots[id as usize].payload = payload;
+        self.slots[id as usize].0 = payload;
         id
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> PacketId {
+        if self.slots.len() == self.slots.capacity() {
+            // What begins cache lines is copied when it grows.
+            self.slots.reserve(3 * self.slots.len());
+        }
         self.slots.push(Slot::default());
+        self.hops.push(0);
         self.slots.len() as PacketId - 1
     }
 
     #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &P {
-        &self.slots[id as usize].payload
+        &self.slots[id as usize].0
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut P {
-        &mut self.slots[id as usize].payload
+        &mut self.slots[id as usize].0
     }
 
     #[inline]
     pub(crate) fn hop(&self, id: PacketId) -> u32 {
-        self.slots[id as usize].hop
+        self.hops[id as usize]
     }
 
     #[inline]
     pub(crate) fn set_hop(&mut self, id: PacketId, hop: u32) {
-        self.slots[id as usize].hop = hop;
+        self.hops[id as usize] = hop;
     }
 
     /// The hops of all packets that are under way.
@@ -83,7 +87,7 @@ impl<P: Default> Store<P> {
         for id in self.free.iter().chain([&self.outgoing]) {
             under_way[*id as usize] = false;
         }
-        self.slots.iter().zip(under_way).filter(|(_, is)| *is).map(|(slot, _)| slot.hop)
+        self.hops.iter().zip(under_way).filter(|(_, is)| *is).map(|(hop, _)| *hop)
     }
 
     #[inline]

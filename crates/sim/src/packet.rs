@@ -13,16 +13,17 @@ use crate::ids::{EndId, FlowId, Side};
 /// Bytes of the headers of a datagram.
 pub(crate) const HEADERS: u32 = IP_HEADER + wire::UDP_HEADER;
 
-/// A packet under way.
+/// A packet under way. One without SACK blocks and congestion header has all that counts in its first 64 bytes.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Packet {
-    pub(crate) content: Content,
+    /// When its host sent it.
+    pub(crate) sent: Time,
     /// The end that it goes to.
     pub(crate) to: EndId,
     /// Whether its data was sent before.
     pub(crate) again: bool,
-    /// When its host sent it.
-    pub(crate) sent: Time,
+    pub(crate) content: Content,
 }
 
 /// What is in a packet.

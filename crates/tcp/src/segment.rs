@@ -97,9 +97,10 @@ pub struct SackBlock {
 
 /// Up to four SACK blocks, in the order of the option.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct SackBlocks {
-    blocks: [SackBlock; SackBlocks::MOST],
     count: u8,
+    blocks: [SackBlock; SackBlocks::MOST],
 }
 
 impl SackBlocks {
@@ -108,7 +109,7 @@ impl SackBlocks {
 
     /// No block.
     pub const NONE: SackBlocks =
-        SackBlocks { blocks: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST], count: 0 };
+        SackBlocks { count: 0, blocks: [SackBlock { start: Seq(0), end: Seq(0) }; SackBlocks::MOST] };
 
     /// Appends `block`; false when there is no room.
     pub fn push(&mut self, block: SackBlock) -> bool {
@@ -145,6 +146,7 @@ impl PartialEq for SackBlocks {
 
 /// The options of a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1); only on a SYN.
     pub mss: Option<u16>,
@@ -203,8 +205,9 @@ pub struct CongestionHeader {
     pub bytes: u8,
 }
 
-/// A TCP segment without its payload bytes.
+/// A TCP segment without its payload bytes. Its fields are in this order in memory, those that few segments have last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub struct Segment {
     /// Sequence number of the first payload byte, or of SYN.
     pub seq: Seq,
