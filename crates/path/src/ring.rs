@@ -29,7 +29,7 @@ pub(crate) struct Ring {
 
 impl Ring {
     pub(crate) fn new() -> Ring {
-        Ring { slots: Box::new([EMPTY; 4]), head: 0, tail: 0 }
+        Ring { slots: Box::new([EMPTY; 2]), head: 0, tail: 0 }
     }
 
     #[inline]
