@@ -161,12 +161,13 @@ struct Connection {
 pub(crate) struct Causes {
     /// Not yet joined.
     noted: Vec<Noted>,
-    connections: Vec<Connection>,
+    /// None while a connection has lost and reduced nothing.
+    connections: Vec<Option<Box<Connection>>>,
 }
 
 impl Causes {
     pub(crate) fn new(connections: usize) -> Causes {
-        Causes { noted: Vec::new(), connections: vec![Connection::default(); connections] }
+        Causes { noted: Vec::new(), connections: vec![None; connections] }
     }
 
     /// A packet is lost at time `at`.
@@ -191,20 +192,22 @@ impl Causes {
         let connections = &mut self.connections;
         self.noted.retain(|noted| {
             if noted.at <= now {
-                connections[noted.connection.index()].open.push(noted.lost);
+                connections[noted.connection.index()].get_or_insert_default().open.push(noted.lost);
             }
             noted.at > now
         });
         for (number, connection) in connections.iter_mut().enumerate() {
             let (una, reductions) = sender(number);
-            connection.join(una, reductions);
+            if connection.is_some() || !reductions.is_empty() {
+                connection.get_or_insert_default().join(una, reductions);
+            }
         }
     }
 
     /// What is known of some connections after the last join.
     pub(crate) fn sum(&self, connections: std::ops::Range<usize>) -> LossCauses {
         let mut sum = LossCauses::default();
-        for connection in &self.connections[connections] {
+        for connection in self.connections[connections].iter().flatten() {
             sum += connection.closed;
             for lost in &connection.open {
                 match lost.cut {

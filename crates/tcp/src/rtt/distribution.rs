@@ -15,7 +15,7 @@ pub(crate) struct RoundTrips {
     width: u64,
     now: Bin,
     counted: Seq,
-    others: RttDistribution,
+    others: Option<Box<RttDistribution>>,
 }
 
 /// Bytes by round trip. Sums of two can be made, and what came after one of the same connections.
@@ -37,13 +37,7 @@ struct Bin {
 impl RoundTrips {
     /// None yet; sequence numbers are counted from `iss` on, so that the handshake counts as its SYN does.
     pub(crate) fn new(iss: Seq) -> RoundTrips {
-        RoundTrips {
-            edge: 0,
-            width: 0,
-            now: Bin::default(),
-            counted: iss,
-            others: RttDistribution::default(),
-        }
+        RoundTrips { edge: 0, width: 0, now: Bin::default(), counted: iss, others: None }
     }
 
     /// A sample came, with which all up to `una` is acknowledged.
@@ -62,14 +56,18 @@ impl RoundTrips {
 
     #[inline(never)]
     fn change_bin(&mut self, nanos: u64) {
-        self.others.put(number(self.edge), self.now);
+        if self.now.bytes > 0 {
+            self.others.get_or_insert_default().put(number(self.edge), self.now);
+        }
         self.now = Bin::default();
         (self.edge, self.width) = bounds(number(nanos));
     }
 
     /// Adds bytes by their round trip so far.
     pub(crate) fn add_to(&self, all: &mut RttDistribution) {
-        all.add(&self.others);
+        if let Some(others) = &self.others {
+            all.add(others);
+        }
         all.put(number(self.edge), self.now);
     }
 

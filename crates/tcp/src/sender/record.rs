@@ -24,7 +24,7 @@ const NOBODY: u64 = u64::MAX;
 /// What was sent and is not cumulatively acknowledged, and how much was delivered so far.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// A power of two of them.
+    /// A power of two of them; one until something is sent.
     slots: Box<[Sent]>,
     /// Number of the oldest entry.
     head: u64,
@@ -66,7 +66,7 @@ pub struct Record {
 impl Default for Record {
     fn default() -> Record {
         Record {
-            slots: Box::new([NONE; 8]),
+            slots: Box::new([NONE]),
             head: 0,
             tail: 0,
             board: Runs::default(),
@@ -136,7 +136,7 @@ impl Record {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let mut slots = vec![NONE; self.slots.len() * 2].into_boxed_slice();
+        let mut slots = vec![NONE; (self.slots.len() * 2).max(8)].into_boxed_slice();
         let mask = slots.len() - 1;
         for number in self.head..self.tail {
             slots[number as usize & mask] = *self.get(number);

@@ -134,8 +134,8 @@ impl Sender {
     fn probe_first(&mut self, now: Time) -> bool {
         let Some(behind) = self.rtt.behind_probe() else { return false };
         let (timer, una) = (self.timer(), self.una);
-        let known =
-            self.timers.put_off.filter(|known| known.timer == timer && known.armed == self.timers.armed);
+        let known = self.timers.put_off.as_deref().copied();
+        let known = known.filter(|known| known.timer == timer && known.armed == self.timers.armed);
         let linux = self.rtt.is_linux();
         let plain = if linux { self.rtt.expiry(self.timers.armed, self.rtt.rto()) } else { timer + behind };
         let (probe, timeout) = known.map_or((timer, plain), |known| (known.probe, known.timeout));
@@ -187,7 +187,7 @@ impl Sender {
     }
 
     fn put_off(&mut self, timer: Time, probe: Time, timeout: Time) -> bool {
-        self.timers.put_off = Some(PutOff { timer, armed: self.timers.armed, probe, timeout });
+        self.timers.put_off = Some(Box::new(PutOff { timer, armed: self.timers.armed, probe, timeout }));
         self.timers.timer = timer;
         self.timers.before_tick = false;
         true

@@ -14,7 +14,7 @@ pub(super) enum Persist {
 }
 
 /// When a sender wants to be called, and what is known of how it came to that.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Timers {
     /// Retransmission timer, or persist timer where `persist` is not off; [`Sender::timer`](super::Sender::timer) says when it expires.
     pub(super) timer: Time,
@@ -28,7 +28,7 @@ pub(super) struct Timers {
     /// The earlier of the recovery's own timer and of the time at which pacing or dummy segments let the next segment go.
     pub(super) other: Time,
     pub(super) last_sent: Time,
-    pub(super) put_off: Option<PutOff>,
+    pub(super) put_off: Option<Box<PutOff>>,
     pub(super) timeouts_in_a_row: u32,
     pub(super) max_retransmissions: u32,
 }
