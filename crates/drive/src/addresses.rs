@@ -38,7 +38,7 @@ fn key(line: usize, flow: &FlowSpec) -> FlowKey {
     let opener = FIRST_PORT + (line % PORTS) as u16;
     // Between two hosts there may be more connections than one end has ports.
     let server = (line / PORTS) as u16;
-    let (source_port, destination_port) = match flow.app {
+    let (source_port, destination_port) = match *flow.app {
         AppSpec::Http(_) | AppSpec::Video(_) => (80 + server, opener),
         ref app if app.facts().is_asked_for => (5001 + server, opener),
         _ => (opener, 5001 + server),

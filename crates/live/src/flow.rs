@@ -86,7 +86,7 @@ impl<'a> ScenarioFlow<'a> {
         }
         carries(scenario)?;
         let bulk =
-            |flow: &FlowSpec| matches!(flow.app, AppSpec::Ftp(FtpSpec { opened_by: Opener::Sender, .. }));
+            |flow: &FlowSpec| matches!(*flow.app, AppSpec::Ftp(FtpSpec { opened_by: Opener::Sender, .. }));
         let mut flows = scenario.flows.iter();
         let wanted = |flow: &FlowSpec| bulk(flow) && name.is_none_or(|name| name == flow.name);
         if let Some(index) = flows.position(wanted) {
@@ -112,7 +112,7 @@ impl<'a> ScenarioFlow<'a> {
         let routes = setup.routes(&mut Router::new(&setup.topology), &setup.via);
         let [way, way_back] =
             routes.map(|route| route.iter().map(|link| names[link.index()].clone()).collect::<Vec<_>>());
-        let AppSpec::Ftp(ftp) = &spec.app else { unreachable!("a bulk transfer was chosen") };
+        let AppSpec::Ftp(ftp) = &*spec.app else { unreachable!("a bulk transfer was chosen") };
         let others = scenario.flows.iter().enumerate().filter(|(index, _)| *index != self.index);
         FlowFacts {
             title: scenario.title.clone(),

@@ -108,7 +108,7 @@ pub fn plan(scenario: &Scenario) -> Result<Vec<FlowPlan>, LiveError> {
 fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
     let spec = &scenario.flows[flow];
     let beginning = scenario.beginning(flow, scenario.seed);
-    if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = spec.app {
+    if let AppSpec::Ftp(FtpSpec { opened_by: Opener::Receiver, .. }) = *spec.app {
         let fault = fault!("\"sender\", which live testbed carries", "\"receiver\"");
         return Err(fault.under("opened_by").under(&spec.name).under("flows").into());
     }
@@ -117,7 +117,7 @@ fn of_flow(scenario: &Scenario, flow: usize) -> Result<FlowPlan, LiveError> {
         let sends = spec.app.sends(&beginning).map_or_else(Vec::new, |sends| sends.until(end));
         sends.into_iter().map(|(at, bytes)| (at.as_secs(), bytes)).collect()
     };
-    let app = match &spec.app {
+    let app = match &*spec.app {
         AppSpec::Ftp(ftp) => AppPlan::Ftp { bytes: ftp.bytes },
         AppSpec::Http(http) if let Some(key) = only_simulated(http) => {
             let fault = fault!("its default, which is all that live testbed carries", "another value");

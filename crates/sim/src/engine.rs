@@ -49,8 +49,6 @@ pub(crate) struct Engine {
     /// Of flows over satellites.
     paths: Option<Box<Paths>>,
     kernels: Kernels,
-    /// The names of links, in the order of their numbers.
-    link_names: Vec<String>,
     /// When the run ends at the latest.
     end: Time,
     /// Until when it runs on for now.
@@ -119,7 +117,6 @@ impl Engine {
             handovers: Handovers::default(),
             paths: None,
             kernels: Kernels::default(),
-            link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             end,
             last: end,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
@@ -319,14 +316,24 @@ impl Engine {
         self.net.links_mut()
     }
 
+    /// A flow, with the ends of its connections.
+    pub(crate) fn flow(&self, number: usize) -> (&Flow, &[[End; 2]]) {
+        let flow = &self.flows[number];
+        (flow, pairs(&self.ends, flow))
+    }
+
     /// The flows, each with the ends of its connections.
     pub(crate) fn flows(&self) -> impl Iterator<Item = (&Flow, &[[End; 2]])> {
         self.flows.iter().map(|flow| (flow, pairs(&self.ends, flow)))
     }
 
-    /// The run is over, and nobody asks for its hosts any more.
-    pub(crate) fn forget_ends(&mut self) {
-        self.ends = Vec::new();
+    /// The run is over, and nobody asks any more for the ends of the flow of this number, nor of those behind it: results take their
+    /// place in memory.
+    pub(crate) fn forget_ends(&mut self, number: usize) {
+        self.ends.truncate(2 * self.flows[number].connections.start);
+        if self.ends.len() < self.ends.capacity() / 8 * 7 {
+            self.ends.shrink_to_fit();
+        }
     }
 
     /// What the losses of a flow's connections cost.
@@ -340,7 +347,8 @@ impl Engine {
         scenario: &Scenario,
         end: Time,
     ) -> (Vec<LinkResult>, Vec<GatewayResult>) {
-        let names: Vec<_> = self.link_names.iter().chain(self.sky_link_names()).cloned().collect();
+        let own = scenario.links.iter().map(|link| &link.name);
+        let names: Vec<_> = own.chain(self.sky_link_names()).cloned().collect();
         let guards = scenario.links.iter().flat_map(|link| [&link.forward.gateway, &link.reverse.gateway]);
         let aboard = scenario.constellation.as_ref().and_then(|spec| spec.laser.gateway.as_ref());
         network_rows(&mut self.net, &names, guards.map(Option::as_ref), aboard, end)

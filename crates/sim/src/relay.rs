@@ -138,7 +138,7 @@ impl Joined {
 impl Relay {
     /// The relay of a flow that is one, with empty buffers.
     pub(crate) fn new(flow: &FlowSpec) -> Relay {
-        let AppSpec::Relay(spec) = &flow.app else { unreachable!("a relay alone runs as one") };
+        let AppSpec::Relay(spec) = &*flow.app else { unreachable!("a relay alone runs as one") };
         let crash = spec.crash.map_or(Time::NEVER, |at| Time::ZERO + at);
         Relay {
             upstream: FlowId(flow.upstream.unwrap_or_default() as u32),

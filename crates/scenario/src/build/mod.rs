@@ -64,6 +64,7 @@ pub(crate) fn resolve(
     for (name, node) in &flow_files {
         let here = |fault: Fault| fault.under(*name).under("flows");
         let (flow, app) = flows::flow(catalogue, node).map_err(here)?;
+        let app = Arc::new(app);
         for key in ["tcp", "receiver_tcp"] {
             check(catalogue, node.get(key)).under(key).map_err(here)?;
         }
@@ -76,7 +77,7 @@ pub(crate) fn resolve(
         let choices = Choices::of(catalogue, &flow, profile).map_err(here)?;
         let config = |end| config(root, name, catalogue, end, &choices, &app).map(Arc::new);
         let (sender, receiver) = (config(FlowEnd::Sender)?, config(FlowEnd::Receiver)?);
-        let kernel = flow.variant.as_deref().and_then(kernel).filter(|_| !app.over_udp());
+        let kernel = flow.variant.as_deref().and_then(kernel).filter(|_| !app.over_udp()).map(Box::new);
         let variant = match &flow.variant {
             _ if app.over_udp() => "udp".to_owned(),
             Some(name) if kernel.is_some() => name.clone(),
@@ -90,7 +91,7 @@ pub(crate) fn resolve(
             let [from, to] = ends(&mut network, &flow, i, constellation.is_some()).map_err(here)?;
             let via = routes::via(&mut network, &flow.via, i, from).under("via").map_err(here)?;
             let start = start(&flow, i, file.duration).map_err(here)?;
-            if let AppSpec::Relay(relay) = &app {
+            if let AppSpec::Relay(relay) = &*app {
                 let upstream = names::copy(&relay.upstream, i);
                 relays.push(Asked { flow: flows.len(), of: name, upstream });
             }
@@ -114,6 +115,8 @@ pub(crate) fn resolve(
             });
         }
     }
+    flows.shrink_to_fit();
+    network.links.shrink_to_fit();
     if file.duration.is_none() && !flows.iter().any(|flow| flow.app.facts().ends) {
         return Err(flows[0].app.nothing_ends().under(flow_files[0].0).under("flows"));
     }

@@ -1,6 +1,7 @@
 //! Relays and the flows whose data they carry on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bentpipe_apps::{AppSpec, Carried};
 use bentpipe_units::{Bytes, Fault, Under, conflict, ensure, fault, no_such, quoted};
@@ -34,10 +35,9 @@ pub(super) fn join(
         follow(asked, flows, &mut followed).under("upstream").under(asked.of).under("flows")?;
     }
     for Asked { flow, of, .. } in relays {
-        let FlowSpec { app: AppSpec::Relay(relay), start, start_spread, .. } = &flows[*flow] else {
-            continue;
-        };
-        let start = *start + *start_spread;
+        let spec = &flows[*flow];
+        let AppSpec::Relay(relay) = &*spec.app else { continue };
+        let start = spec.start + spec.start_spread;
         if let Some(crash) = relay.crash.filter(|crash| *crash <= start) {
             let fault = fault!("a time after the start of its data ({start})", "{crash}");
             return Err(fault.under("crash").under(*of).under("flows"));
@@ -59,8 +59,9 @@ fn carry(
         let (upstream, other) = (quoted(upstream), quoted(&flows[other].name));
         return Err(conflict!("{upstream} is carried on by {other} already").under("upstream"));
     }
-    let FlowSpec { app: AppSpec::Relay(relay), sender, .. } = &flows[*flow] else { return Ok(()) };
-    let (mss, buffer) = (sender.mss, Bytes::new(relay.buffer));
+    let spec = &flows[*flow];
+    let AppSpec::Relay(relay) = &*spec.app else { return Ok(()) };
+    let (mss, buffer) = (spec.sender.mss, Bytes::new(relay.buffer));
     let small = || fault!("at least one segment ({mss} B)", "{buffer}").under("buffer");
     ensure!(buffer.get() >= u64::from(mss), small());
     ensure!(
@@ -93,10 +94,10 @@ fn follow(
         followed[relay] = true;
         let Some(upstream) = flows[relay].upstream else { continue };
         let FlowSpec { app: source, start, start_spread, .. } = &flows[upstream];
-        let asked = source.facts().is_asked_for && !matches!(source, AppSpec::Ftp(_));
+        let asked = source.facts().is_asked_for && !matches!(**source, AppSpec::Ftp(_));
         let carried = Carried { connections: source.connections(), asked };
         (flows[relay].start, flows[relay].start_spread) = (*start, *start_spread);
-        if let AppSpec::Relay(spec) = &mut flows[relay].app {
+        if let AppSpec::Relay(spec) = Arc::make_mut(&mut flows[relay].app) {
             spec.carried = carried;
         }
     }

@@ -79,7 +79,7 @@ impl Scenario {
     /// The bytes that the flow with this index carries, over relays as before them; `u64::MAX` where they have no end, or the
     /// application decides.
     pub fn size_of(&self, flow: usize) -> u64 {
-        match &self.first_of(flow).app {
+        match &*self.first_of(flow).app {
             AppSpec::Ftp(ftp) => ftp.bytes.unwrap_or(u64::MAX),
             _ => u64::MAX,
         }
@@ -162,8 +162,8 @@ pub struct FlowSpec {
     pub start: Span,
     /// It starts at a random moment within so long after that.
     pub start_spread: Span,
-    /// What it carries.
-    pub app: AppSpec,
+    /// What it carries, which the copies of a flow share.
+    pub app: Arc<AppSpec>,
     /// Of a relay: the flow whose data it carries on, an index in `Scenario::flows`.
     pub upstream: Option<usize>,
     /// The sending host's TCP; of no meaning to a flow over UDP.
@@ -173,7 +173,7 @@ pub struct FlowSpec {
     /// The name under which results show recovery and control, such as `sack`; `udp` over UDP.
     pub variant: String,
     /// The kernel whose TCP both hosts have; none where it is ours, and of no meaning over UDP.
-    pub kernel: Option<KernelControl>,
+    pub kernel: Option<Box<KernelControl>>,
 }
 
 /// A congestion control of a kernel.

@@ -41,7 +41,7 @@ fn every_key_arrives() {
     );
     let download = &scenario.flows[1];
     assert_eq!((download.from, download.to, download.variant.as_str()), (3, 1, "reno"));
-    assert_eq!(download.app, AppSpec::Ftp(FtpSpec { bytes: Some(50_000_000), ..FtpSpec::default() }));
+    assert_eq!(*download.app, AppSpec::Ftp(FtpSpec { bytes: Some(50_000_000), ..FtpSpec::default() }));
     let (sender, receiver) = (&download.sender, &download.receiver);
     assert_eq!((sender.recovery.name(), sender.sack), ("reno", false));
     assert_eq!((sender.receive_window, receiver.receive_window), (58_400, 58_400));
@@ -52,7 +52,7 @@ fn every_key_arrives() {
     assert_eq!((sender.rto.max, sender.rto.granularity), (second(64), Span::from_millis(500)));
     let upload = &scenario.flows[3];
     assert_eq!((upload.variant.as_str(), upload.sender.receive_window), ("newreno", 65_535));
-    assert_eq!(upload.app, AppSpec::Ftp(FtpSpec { duration: Some(second(30)), ..FtpSpec::default() }));
+    assert_eq!(*upload.app, AppSpec::Ftp(FtpSpec { duration: Some(second(30)), ..FtpSpec::default() }));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn something_must_end_the_run() {
     let both = set(SMALL, &[("flows.f.duration", "1 s")]).unwrap();
     let duration = Some(Span::from_millis(1000));
     assert_eq!(
-        both.flows[0].app,
+        *both.flows[0].app,
         AppSpec::Ftp(FtpSpec { bytes: Some(1_000_000), duration, ..FtpSpec::default() })
     );
 }

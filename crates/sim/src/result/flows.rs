@@ -57,7 +57,7 @@ impl WarmUp {
     }
 }
 
-/// The results of all flows at `end`, and the data segments that they sent in the whole run.
+/// The results of all flows at `end`, and the data segments that they sent in the whole run. The ends of their connections are gone then.
 pub(super) fn flow_results(
     specs: &[FlowSpec],
     engine: &mut Engine,
@@ -66,16 +66,19 @@ pub(super) fn flow_results(
 ) -> (Vec<FlowResult>, u64) {
     engine.join_causes(end);
     let mut data_segments = 0;
-    let flows = specs.iter().zip(engine.flows()).enumerate();
-    let results = flows.map(|(number, (spec, (flow, pairs)))| {
+    let mut results = Vec::with_capacity(specs.len());
+    for (number, spec) in specs.iter().enumerate().rev() {
+        let (flow, pairs) = engine.flow(number);
         let mut counts = Counts::of(flow, pairs, engine.loss_causes(flow));
         data_segments += counts.data_segments;
         if let Some(before) = warm_up.flows.get(number) {
             counts = counts.since(before);
         }
-        result(spec, flow, pairs, &counts, [warm_up.until, end])
-    });
-    (results.collect(), data_segments)
+        results.push(result(spec, flow, pairs, &counts, [warm_up.until, end]));
+        engine.forget_ends(number);
+    }
+    results.reverse();
+    (results, data_segments)
 }
 
 impl Counts {

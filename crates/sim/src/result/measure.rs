@@ -21,16 +21,14 @@ impl RunResult {
         wall_s: f64,
     ) -> Result<RunResult, RunError> {
         engine.ask_kernels(end)?;
-        let (flows, data_segments) = flows::flow_results(&scenario.flows, engine, warm_up, end);
         let mut users = Users::default();
         for ((flow, _), spec) in engine.flows().zip(&scenario.flows) {
             flow.tell(&mut users, &spec.name, [warm_up.until, end]);
         }
         let relays = relay_results(scenario, engine, end);
+        let (flows, data_segments) = flows::flow_results(&scenario.flows, engine, warm_up, end);
         let handovers = HandoverResult::of(&scenario.handovers, engine.handover_losses());
         let paths = engine.path_results(scenario, end);
-        // The rows of links take their place in memory.
-        engine.forget_ends();
         let (links, gateways) = engine.network_rows(scenario, end);
         let shares = sharing(scenario, &flows);
         let jain = jain(shares.iter().copied());
@@ -103,7 +101,7 @@ fn sharing(scenario: &Scenario, flows: &[FlowResult]) -> Vec<f64> {
         while let Some(upstream) = spec.upstream {
             spec = &specs[upstream];
         }
-        matches!(spec.app, AppSpec::Ftp(_))
+        matches!(*spec.app, AppSpec::Ftp(_))
     };
     let alike = specs.windows(2).all(|pair| pair[0].app == pair[1].app);
     let bulk = specs.iter().zip(&carried_on).map(|(spec, carried_on)| !carried_on && of_bulk(spec));
