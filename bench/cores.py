@@ -1,28 +1,49 @@
-"""What more cores could bring to one run over satellites: a model of starlink-100, cut by orbital planes.
+"""What more cores bring to one run: starlink-100, cut by orbital planes, by a model and on two threads.
 
-A part runs by itself for as long as a packet takes over the shortest link to another part, the lookahead, and
-then waits for the others. The busiest part sets the pace.
+A part runs by itself for as long as a packet takes over the shortest link from another part, the lookahead. A
+station belongs to the part that has most of its satellites. The busiest part sets the pace.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import statistics
+import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from simulators import SCENARIOS
+from simulators import BENCHMARKS, SCENARIOS, Bentpipe
 
 from bentpipe import _core
 
+NAME = "starlink-100"
 PLANES = 72
-TIMES_S = range(0, 60, 5)
+TIMES_S = range(0, 200, 20)
 PARTS = (2, 4, 8, 16)
-# Instructions for a segment and its ACK at either host, and on a link, by `bench/run.py --rooms`.
+# Instructions for a segment and its ACK, by callgrind: at either host, on a link, to come to another part,
+# and in every part for the satellites and the links that go ahead.
 HOST = 810
 LINK = 156
+CROSSING = 300
+EVERYWHERE = 250
 KM_A_MS = 299.792458
 EARTH_KM = 6371.0
+# Seconds simulated, and how often.
+LENGTH_S = 20
+ROUNDS = 9
+
+
+class Cut(NamedTuple):
+    """What a cut brings, and the part of each node."""
+
+    faster: float
+    crossing: float
+    lookahead_ms: float
+    nodes: list[int]
 
 
 def place(position: Sequence[float]) -> tuple[float, float, float]:
@@ -33,45 +54,85 @@ def place(position: Sequence[float]) -> tuple[float, float, float]:
     return across * math.cos(longitude), across * math.sin(longitude), radius * math.sin(latitude)
 
 
-def paths_by_time() -> Iterator[tuple[list[list[int]], list[tuple[float, float, float]]]]:
-    """Give the satellites of each flow's path, by their numbers, and their places, at some times."""
-    text = (SCENARIOS / "starlink-100.toml").read_text()
-    sky = _core.Sky(text)
-    stations = len(sky.stations)
-    flows = tomllib.loads(text)["flows"].values()
-    followed = [sky.follow(flow["from"], flow["to"], max(TIMES_S) + 1.0) for flow in flows]
-    for at in TIMES_S:
-        nodes = [[row[1] for row in rows if row[0] <= at][-1][1:-1] for rows in followed]
-        satellites = [place(position) for position in sky.positions(at)]
-        yield [[node - stations for node in path] for path in nodes if path], satellites
+class Sky:
+    """The paths of the flows, by the numbers of their nodes, and the places of the nodes, at some times."""
+
+    def __init__(self) -> None:
+        """Look at the times."""
+        text = (SCENARIOS / f"{NAME}.toml").read_text()
+        sky = _core.Sky(text)
+        flows = tomllib.loads(text)["flows"].values()
+        followed = [sky.follow(flow["from"], flow["to"], max(TIMES_S) + 1.0) for flow in flows]
+        grounds = [place((*station[1:3], 0.0)) for station in sky.stations]
+        self.stations = len(grounds)
+        self.flows = len(followed)
+        self.looks = [
+            (
+                [[row[1] for row in rows if row[0] <= at][-1] for rows in followed],
+                grounds + [place(position) for position in sky.positions(at)],
+            )
+            for at in TIMES_S
+        ]
+        self.satellites = len(self.looks[0][1]) - self.stations
+
+    def links(self) -> Iterator[tuple[int, int, int, float]]:
+        """Give each link of a path: the number of the look, the nodes, and the delay in ms."""
+        for look, (paths, places) in enumerate(self.looks):
+            for path in paths:
+                for one, other in pairwise(path):
+                    yield look, one, other, math.dist(places[one], places[other]) / KM_A_MS
+
+    def cut(self, parts: int, turn: int) -> Cut:
+        """Cut it so that the first of `parts` begins `turn` planes before the first plane."""
+        each = self.satellites // PLANES
+        seen = [Counter[int]() for _ in range(self.stations)]
+        nodes = [(number // each + turn) % PLANES * parts // PLANES for number in range(self.satellites)]
+        for _, one, other, _ in self.links():
+            for station, satellite in ((one, other), (other, one)):
+                if station < self.stations:
+                    seen[station][nodes[satellite - self.stations]] += 1
+        nodes = [sides.most_common(1)[0][0] for sides in seen] + nodes
+        loads = [[float(EVERYWHERE * self.flows)] * parts for _ in self.looks]
+        whole, crossing, links, shortest = 0.0, 0, 0, math.inf
+        for look, one, other, delay in self.links():
+            sides = nodes[one], nodes[other]
+            crosses = sides[0] != sides[1]
+            for side, node in zip(sides, (one, other), strict=True):
+                work = LINK / 2 + HOST * (node < self.stations)
+                whole += work
+                loads[look][side] += work + CROSSING / 2 * crosses
+            links += 1
+            crossing += crosses
+            shortest = min(shortest, delay) if crosses else shortest
+        whole += EVERYWHERE * self.flows * len(loads)
+        return Cut(whole / sum(map(max, loads)), crossing / links, shortest, nodes)
+
+
+def measure(cut: Cut) -> None:
+    """Time it on one thread and on two, in turns."""
+    bentpipe = Bentpipe()
+    bentpipe.build()
+    scenario = next(one for one in BENCHMARKS if one.name == NAME)
+    one = bentpipe.command(scenario, LENGTH_S)
+    walls: list[list[float]] = [[], []]
+    for _ in range(ROUNDS):
+        for times, more in zip(walls, ([], ["--parts", "".join(map(str, cut.nodes))]), strict=True):
+            run = subprocess.run([*one, *more], check=True, capture_output=True, text=True)
+            times.append(json.loads(run.stdout)["wall_s"])
+    single, double = (statistics.median(times) for times in walls)
+    spread = " and ".join(f"{min(times):.2f} to {max(times):.2f} s" for times in walls)
+    print(f"\nOn two threads {single / double:.2f} times as fast: {spread} for {LENGTH_S} s, {ROUNDS} times.")
 
 
 def main() -> None:
-    """Print a row for each number of parts, with the best of all cuts."""
-    looks = list(paths_by_time())
-    each = len(looks[0][1]) // PLANES
-    print("| parts | busiest part | times as fast | links between parts | lookahead |")
-    print("| ---: | ---: | ---: | ---: | ---: |")
-    for parts in PARTS:
-        found = []
-        for turn in range(PLANES // parts):
-            busiest, crossing, links, shortest = 0.0, 0, 0, math.inf
-            for paths, places in looks:
-                load = [0.0] * parts
-                for path in paths:
-                    sides = [(satellite // each + turn) % PLANES * parts // PLANES for satellite in path]
-                    for end in (sides[0], sides[-1]):
-                        load[end] += HOST + LINK
-                    for (one, other), (side, next_side) in zip(pairwise(path), pairwise(sides), strict=True):
-                        load[side] += LINK
-                        links += 1
-                        if side != next_side:
-                            crossing += 1
-                            shortest = min(shortest, math.dist(places[one], places[other]) / KM_A_MS)
-                busiest += max(load) / sum(load) / len(looks)
-            found.append((busiest, crossing / links, shortest))
-        share, crosses, shortest = min(found)
-        print(f"| {parts} | {share:.1%} | {1 / share:.2f} | {crosses:.1%} | {shortest:.2f} ms |")
+    """Print a row for each number of parts, with the best of all cuts, and what two threads bring."""
+    sky = Sky()
+    best = {parts: max(sky.cut(parts, turn) for turn in range(PLANES // parts)) for parts in PARTS}
+    print("| parts | times as fast | links between parts | lookahead |")
+    print("| ---: | ---: | ---: | ---: |")
+    for parts, cut in best.items():
+        print(f"| {parts} | {cut.faster:.2f} | {cut.crossing:.1%} | {cut.lookahead_ms:.2f} ms |")
+    measure(best[2])
 
 
 if __name__ == "__main__":
