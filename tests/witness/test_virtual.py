@@ -32,9 +32,9 @@ def test_no_scenario_goes_away_from_the_kernel(pairs: list[virtual.Pair]) -> Non
 
 def test_so_many_are_as_the_kernel_has_them(pairs: list[virtual.Pair]) -> None:
     alone = [pair for pair in pairs if pair.is_of_one_flow]
-    assert np.mean([pair.is_within(0.005) for pair in alone]) >= 0.85
-    assert np.mean([pair.is_within(0.05) for pair in alone]) >= 0.92
-    assert np.mean([pair.is_within(0.01) for pair in pairs]) >= 0.89
+    assert np.mean([pair.is_within(0.005) for pair in alone]) >= 0.95
+    assert np.mean([pair.is_within(0.05) for pair in alone]) >= 0.98
+    assert np.mean([pair.is_within(0.01) for pair in pairs]) >= 0.95
 
 
 def test_the_kernel_was_asked_each_of_them(pairs: list[virtual.Pair]) -> None:

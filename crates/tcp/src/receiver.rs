@@ -236,10 +236,14 @@ impl Receiver {
             0
         };
         let first = if readable > 0 { end - start } else { 0 };
-        let opens = self.tuning.is_some() && self.tune(len, first, readable);
+        let opens =
+            self.tuning.is_some() && self.tune(SackBlock { start: seq, end: seq + len }, first, readable);
         if start < end && readable == 0 {
             // While the window opens, each is answered at once past a hole too (`tcp_grow_window`), but where the application answers.
             let opens = opens && self.quick.as_ref().is_none_or(|quick| !quick.answers());
+            if let Some(quick) = self.quick.as_mut().filter(|_| opens) {
+                quick.opens();
+            }
             self.ack_now |= opens || self.compression.is_none() || self.answers_hole(now);
         }
         let closes = self.linux && self.fin == Some(self.nxt) && !self.fin_reached;

@@ -28,6 +28,9 @@ impl Kernel {
     }
 }
 
+/// `struct sk_buff`, in whole lines of the cache.
+const SK_BUFF: u64 = 256;
+
 /// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveBuffer {
@@ -70,8 +73,11 @@ impl ReceiveBuffer {
         bytes * 256 / self.payload()
     }
 
-    /// What of the window so many bytes of payload take, in segments of 1448 bytes.
-    pub(crate) const fn taken_by(self, bytes: u32) -> u32 {
-        (bytes as u64 * self.window_of(self.segment) as u64 / 1448) as u32
+    /// What so many bytes of payload take of it, in segments of 1448 bytes that lie in so many `runs`: of neighbours one of 18 keeps its
+    /// `struct sk_buff` (`skb_try_coalesce`, `MAX_SKB_FRAGS`).
+    pub(crate) const fn memory_of(self, bytes: u32, runs: usize) -> u32 {
+        let segments = bytes.div_ceil(1448) as u64;
+        let joined = segments.saturating_sub(runs as u64 + segments / 18);
+        (bytes as u64 * self.segment as u64 / 1448 - joined * SK_BUFF) as u32
     }
 }

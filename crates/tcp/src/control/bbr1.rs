@@ -289,8 +289,9 @@ impl Bbr1 {
         {
             return false;
         }
-        // A segment at least, where Linux counts segments, however short.
-        let conserved = (f64::from(ack.in_flight()) + f64::from(ack.newly_delivered())).max(w.smss);
+        // Linux counts segments, however short.
+        let whole = |bytes: u32| (f64::from(bytes) / w.smss).ceil() * w.smss;
+        let conserved = (whole(ack.in_flight()) + whole(ack.newly_delivered())).max(w.smss);
         let mut cwnd = (w.cwnd - f64::from(ack.newly_lost())).max(w.smss);
         let before = std::mem::replace(&mut self.repair_before, self.repair);
         if self.repair == Repair::FastRecovery && before != Repair::FastRecovery {

@@ -9,6 +9,7 @@ use super::{
     Ack, Control, ControlFactory, Exit, Loss, Mark, Response, Timeout, Window, grow, halve, options,
 };
 use crate::slow_start::SlowStart;
+use linux::Estimate;
 
 options! {
     "westwood", "TCP Westwood+: a loss leaves the estimated bandwidth times the least RTT (Grieco and Mascolo 2004)", also ["westwood+"];
@@ -30,7 +31,7 @@ options! {
 pub enum WestwoodReading {
     /// One filter; a loss leaves BWE × RTTmin at once.
     Paper,
-    /// Two filters, one behind the other; a loss halves cwnd, and the end of the recovery leaves BWE × RTTmin; a timeout begins
+    /// Two filters, one behind the other, in whole bytes a tick; a loss halves cwnd, and the end of the recovery leaves BWE × RTTmin; a timeout begins
     /// RTTmin anew.
     Linux,
 }
@@ -52,34 +53,34 @@ pub struct Westwood {
     /// When the sample of the bandwidth began that is being taken, and the bytes of it.
     began: Option<Time>,
     delivered: f64,
-    /// What one filter and two have made of the samples, in bytes a second.
-    filtered: Option<(f64, f64)>,
+    /// BWE: what the filter has made of the samples, in bytes a second.
+    bandwidth: Option<f64>,
     rtt: Span,
     rtt_min: Option<Span>,
+    /// Linux's in place of all that.
+    linux: Option<Estimate>,
 }
 
 impl Westwood {
     /// A control that knows neither bandwidth nor RTT, and halves until it does.
     pub fn new(options: WestwoodOptions) -> Westwood {
-        Westwood { options, began: None, delivered: 0.0, filtered: None, rtt: Span::ZERO, rtt_min: None }
-    }
-
-    fn linux(&self) -> bool {
-        self.options.reading == WestwoodReading::Linux
-    }
-
-    /// BWE, in bytes a second.
-    fn bandwidth(&self) -> Option<f64> {
-        self.filtered.map(|(once, twice)| if self.linux() { twice } else { once })
+        let linux = (options.reading == WestwoodReading::Linux).then(Estimate::new);
+        Westwood { options, began: None, delivered: 0.0, bandwidth: None, rtt: Span::ZERO, rtt_min: None, linux }
     }
 
     /// "BWE × RTTmin", two segments at least; none before there are both.
     fn pipe(&self, w: &Window) -> Option<f64> {
-        let pipe = self.bandwidth()? * self.rtt_min?.as_secs();
+        if let Some(linux) = &self.linux {
+            return Some(linux.pipe(w));
+        }
+        let pipe = self.bandwidth? * self.rtt_min?.as_secs();
         Some(pipe.max(2.0 * w.smss))
     }
 
-    fn measure(&mut self, ack: &Ack<'_>) {
+    fn measure(&mut self, w: &Window, ack: &Ack<'_>) {
+        if let Some(linux) = &mut self.linux {
+            return linux.measure(w, ack);
+        }
         if let Some(rtt) = ack.rtt() {
             self.rtt = rtt;
             self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
@@ -97,17 +98,14 @@ impl Westwood {
         let sample = std::mem::take(&mut self.delivered) / passed.as_secs();
         self.began = Some(ack.now);
         let filter = self.options.filter;
-        self.filtered = Some(self.filtered.map_or((sample, sample), |(once, twice)| {
-            let once = filter * once + (1.0 - filter) * sample;
-            (once, filter * twice + (1.0 - filter) * once)
-        }));
+        self.bandwidth = Some(self.bandwidth.map_or(sample, |old| filter * old + (1.0 - filter) * sample));
     }
 
     /// ssthresh after a loss of which the recovery says that `flight` bytes were under way.
     fn reduce(&self, w: &mut Window, flight: u32) {
         let cwnd = w.cwnd;
         halve(w, flight);
-        if self.linux() {
+        if self.linux.is_some() {
             w.ssthresh = (cwnd / 2.0).max(2.0 * w.smss);
         } else if let Some(pipe) = self.pipe(w) {
             w.ssthresh = pipe;
@@ -118,7 +116,7 @@ impl Westwood {
 
 impl Control for Westwood {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack<'_>, slow_start: &mut dyn SlowStart) {
-        self.measure(ack);
+        self.measure(w, ack);
         grow(self, w, ack, slow_start);
     }
 
@@ -133,7 +131,7 @@ impl Control for Westwood {
 
     fn on_recovery_exit(&mut self, w: &mut Window, exit: &Exit) {
         w.cwnd = exit.cwnd;
-        if let Some(pipe) = self.pipe(w).filter(|_| self.linux()) {
+        if let Some(pipe) = self.pipe(w).filter(|_| self.linux.is_some()) {
             w.ssthresh = pipe;
             w.cwnd = pipe;
         }
@@ -141,16 +139,19 @@ impl Control for Westwood {
 
     fn on_timeout(&mut self, w: &mut Window, timeout: &Timeout) {
         match self.pipe(w) {
+            // The module hears of the first timeout in a row (`tcp_enter_loss`).
+            _ if self.linux.is_some() && timeout.repeated => {}
             Some(pipe) => w.ssthresh = pipe,
             None if !timeout.repeated => halve(w, timeout.flight),
             None => {}
         }
         w.cwnd = w.smss;
-        if self.linux() {
-            self.rtt_min = None;
+        if let Some(linux) = self.linux.as_mut().filter(|_| !timeout.repeated) {
+            linux.forget_rtt();
         }
     }
 }
 
+mod linux;
 #[cfg(test)]
 mod tests;

@@ -196,7 +196,7 @@ impl Endpoint {
         *segment = Segment {
             seq: self.iss,
             ack: if answer { self.receiver.nxt() } else { Seq::default() },
-            window: self.receiver.syn_window(),
+            window: if answer { self.receiver.answering_window() } else { self.receiver.syn_window() },
             flags: self.syn_flags(answer, again),
             options,
             ..Segment::default()

@@ -3,6 +3,7 @@
 use bentpipe_units::{Span, Time};
 
 use super::Receiver;
+use crate::SackBlock;
 
 impl Receiver {
     /// The connection is open.
@@ -40,24 +41,35 @@ impl Receiver {
         }
     }
 
-    /// A segment of `len` bytes was taken, of which `first` were next in order, with which so many became readable: the window follows the buffer.
+    /// A segment was taken, of which `first` bytes were next in order, with which so many became readable: the window follows the buffer.
     /// Whether it was opened further.
     #[inline(never)]
-    pub(super) fn tune(&mut self, len: u32, first: u32, readable: u32) -> bool {
+    pub(super) fn tune(&mut self, block: SackBlock, first: u32, readable: u32) -> bool {
+        let len = block.end - block.start;
+        let lone = len > 0 && self.held.holding(block.start) == Some(block);
         let (held, past_hole, in_order) = (self.held.held(), self.past_hole(), first > 0);
+        let (runs, mss) = (self.held.count(), self.mss);
         let Some(tuning) = &mut self.tuning else { return false };
-        let held = tuning.taken_by(held);
+        let taken = tuning.memory_of(held, runs);
         tuning.first = first;
         if past_hole > 0 {
             tuning.on_hole(past_hole);
         }
-        // What is in order takes its own room until it is read; past a hole it takes it later (`tcp_data_queue`).
-        let own = if in_order { tuning.taken_by(len) } else { 0 };
-        let opens = (in_order || past_hole > 0) && tuning.open_further(len, held + own);
-        self.capacity = tuning.window(held);
+        // What is in order, or joins what is held, takes its own room before the window opens; what begins a run takes it later
+        // (`tcp_data_queue`, `tcp_data_queue_ofo`).
+        let before = match (in_order, lone) {
+            (true, _) => taken + tuning.memory_of(len.max(mss), 1),
+            (false, true) => tuning.memory_of(held - len, runs - 1),
+            (false, false) => taken,
+        };
+        let opens = (in_order || past_hole > 0) && tuning.open_further(len, before);
+        self.capacity = tuning.window(taken);
         // The ACK for what fills a hole goes before any of it is read.
-        let open =
-            if readable > first { tuning.window(held + tuning.taken_by(readable)) } else { self.capacity };
+        let open = if readable > first {
+            tuning.window(taken + tuning.memory_of(readable, 1))
+        } else {
+            self.capacity
+        };
         // Rounded up to what the field can say, as __tcp_select_window does.
         self.open_field = (open.div_ceil(1 << self.scale)).min(65_535) as u16;
         self.open = u32::from(self.open_field) << self.scale;

@@ -137,10 +137,14 @@ impl QuickAcks {
         // A buffer of a fixed size is measured by the first segment (`tcp_measure_rcv_mss`), and opens with the second.
         if opens || (self.offered < self.capacity && !(self.linux && first)) {
             self.offered = self.capacity.min(self.offered + 2 * self.mss);
-            // One more while the window opens.
-            self.left |= u32::from(self.most > 0);
+            self.opens();
         }
         self.goes_at_once()
+    }
+
+    /// The window opens: one ACK more goes at once (`tcp_grow_window`).
+    pub(super) fn opens(&mut self) {
+        self.left |= u32::from(self.most > 0);
     }
 
     /// Whether the application answers what comes.

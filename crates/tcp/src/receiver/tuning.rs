@@ -76,14 +76,14 @@ impl Tuning {
         self.read_per_round = self.offered.min(10 * mss).max(1);
     }
 
-    /// What of the window so many bytes of payload take.
-    pub(super) fn taken_by(&self, bytes: u32) -> u32 {
-        self.buffer.taken_by(bytes)
+    /// What of the buffer so many bytes of payload take that lie in so many runs.
+    pub(super) fn memory_of(&self, bytes: u32, runs: usize) -> u32 {
+        self.buffer.memory_of(bytes, runs)
     }
 
-    /// The window that may be offered, with so many bytes held past a hole.
-    pub(super) fn window(&self, held: u32) -> u32 {
-        self.offered.min(self.room().saturating_sub(held))
+    /// The window that may be offered where so much of the buffer is taken.
+    pub(super) fn window(&self, taken: u32) -> u32 {
+        self.offered.min(self.room(taken))
     }
 
     /// The window of the SYN.
@@ -101,8 +101,9 @@ impl Tuning {
         self.rtt
     }
 
-    fn room(&self) -> u32 {
-        self.buffer.window_of(self.size).min(self.most)
+    /// `tcp_space`, in what the header can have.
+    fn room(&self, taken: u32) -> u32 {
+        self.buffer.window_of(self.size.saturating_sub(taken)).min(self.most)
     }
 
     /// A segment with a timestamp came, sent a round trip after ours that bore `echo`.
@@ -182,8 +183,8 @@ impl Tuning {
     }
 
     /// What may be offered opens by two segments with each that comes, where the buffer has room; whether it did.
-    pub(super) fn open_further(&mut self, len: u32, held: u32) -> bool {
-        let room = self.buffer.window_of(self.size).saturating_sub(held).min(self.most);
+    pub(super) fn open_further(&mut self, len: u32, taken: u32) -> bool {
+        let room = self.room(taken);
         // Less than 128 bytes are not counted (tcp_event_data_recv).
         if len < 128 || room <= self.offered {
             return false;

@@ -77,6 +77,13 @@ impl Receiver {
         field as u16
     }
 
+    /// The window field of the answer to a SYN, by what was agreed on with it.
+    pub(crate) fn answering_window(&mut self) -> u16 {
+        let window = self.syn_window();
+        self.edge = self.nxt + u32::from(window);
+        window
+    }
+
     /// The window field of a SYN, which is never scaled.
     pub fn syn_window(&self) -> u16 {
         let window = match &self.tuning {
@@ -93,10 +100,13 @@ impl Receiver {
         let Some(acknowledged) = self.quick.as_ref().and_then(|quick| quick.is_full(nxt)) else {
             return false;
         };
-        let room = self
-            .tuning
-            .as_ref()
-            .map_or(self.capacity, |tuning| tuning.window(self.held.held() + self.unread));
+        let room =
+            self.tuning.as_ref().map_or(self.capacity, |tuning| {
+                tuning.window(tuning.memory_of(
+                    self.held.held() + self.unread,
+                    self.held.count() + usize::from(self.unread > 0),
+                ))
+            });
         let room = if self.tuning.is_some() { room } else { room.saturating_sub(self.unread) };
         room >> self.scale << self.scale >= self.edge - acknowledged
     }

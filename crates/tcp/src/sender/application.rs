@@ -1,7 +1,5 @@
 //! What the application has handed over, and the send buffer that holds it.
 
-use std::collections::VecDeque;
-
 use crate::{Config, Host, Nagle, Seq};
 
 /// Whether the application has closed, and the sequence number of FIN once it was sent.
@@ -19,9 +17,6 @@ pub(super) struct Application {
     pub(super) unsent: u64,
     pub(super) fin: Fin,
     pub(super) nagle: Nagle,
-    /// Whether the last segment of a write goes before the next write is looked at, and the writes behind the one under way.
-    pub(super) ends_writes: bool,
-    pub(super) later: VecDeque<u64>,
     /// The byte after the last segment that was less than a full one.
     pub(super) small_end: Seq,
     /// How much the send buffer holds, and the bytes from SND.UNA on that the application has put into it; all where it has no bound.
@@ -34,13 +29,11 @@ pub(super) struct Application {
 
 impl Application {
     pub(super) fn new(config: &Config, first: Seq) -> Application {
-        let buffer = config.send_room();
+        let buffer = if config.host == Host::Linux { u32::MAX } else { config.send_room() };
         Application {
             unsent: 0,
             fin: Fin::Open,
             nagle: config.nagle,
-            ends_writes: config.host == Host::Linux && config.nagle == Nagle::Off,
-            later: VecDeque::new(),
             small_end: first,
             buffer,
             buffered: buffer,

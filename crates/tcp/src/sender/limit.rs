@@ -23,7 +23,8 @@ impl Sender {
     pub fn limit(&self) -> Limit {
         let in_recovery = self.recovery.in_recovery();
         let waits = self.app.unsent < u64::from(self.smss) && self.holds_small();
-        let full = self.app.buffered < self.peer.rwnd && self.flight() + self.smss > self.app.buffered;
+        let full = self.queue.is_full()
+            || self.app.buffered < self.peer.rwnd && self.flight() + self.smss > self.app.buffered;
         if (waits || full || (self.app.unsent == 0 && self.app.fin != Fin::Queued)) && !in_recovery {
             return Limit::Application;
         }

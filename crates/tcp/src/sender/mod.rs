@@ -28,6 +28,7 @@ mod timers;
 mod transmit;
 mod tso;
 mod usage;
+mod write_queue;
 mod writing;
 
 use bentpipe_units::Span;
@@ -50,6 +51,7 @@ use restart::Restart;
 use send_path::SendPath;
 use timers::Timers;
 use usage::Usage;
+use write_queue::WriteQueue;
 
 use crate::Seq;
 use crate::control::{Control, Window};
@@ -66,6 +68,7 @@ pub struct Sender {
     smss: u32,
     peer: PeerWindow,
     app: Application,
+    queue: WriteQueue,
     timers: Timers,
     window: Window,
     usage: Usage,

@@ -17,6 +17,7 @@ impl Sender {
             smss: agreed.smss,
             peer: PeerWindow::default(),
             app: Application::new(config, first),
+            queue: WriteQueue::new(config, first),
             timers: Timers::new(config),
             send_path: if slow_start.listens() { SendPath::ByRecovery } else { SendPath::Plain },
             start_listens: slow_start.listens(),

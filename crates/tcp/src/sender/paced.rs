@@ -3,7 +3,7 @@
 use bentpipe_units::Time;
 
 use super::{Incoming, Outgoing, Sender};
-use crate::{Flags, Spacing};
+use crate::Spacing;
 
 impl Sender {
     /// Whether the control's pacing, cwnd and rwnd alone decide what goes out, where the recovery is idle.
@@ -42,15 +42,6 @@ impl Sender {
         self.note_room(0);
     }
 
-    /// The next segment where cwnd and rwnd alone do not decide.
-    #[inline(never)]
-    pub(super) fn poll_specially(&mut self, now: Time) -> Option<Outgoing> {
-        match self.app.later.is_empty() {
-            false => self.poll_write_by_write(now),
-            true => self.poll_by_recovery(now),
-        }
-    }
-
     /// An ACK went out alone.
     #[inline]
     pub(crate) fn sent_ack(&mut self, now: Time) {
@@ -61,6 +52,7 @@ impl Sender {
     pub(super) fn poll_paced(&mut self, now: Time) -> Option<Outgoing> {
         if !self.pacing.lets_go(now) {
             self.hold_back(true);
+            self.write_meanwhile();
             return None;
         }
         if self.una == self.max {
@@ -68,20 +60,20 @@ impl Sender {
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        let unsent = self.app.unsent;
-        let Some(mut sent) = self.send_new_data::<true>(now, rwnd, room) else {
+        let sent = match self.queue.is_there {
+            true => self.send_queued::<true>(now, rwnd, room),
+            false => self.send_new_data::<true>(now, rwnd, room),
+        };
+        let Some(sent) = sent else {
             self.hold_back(false);
             return None;
         };
-        if self.groups.are_there() && self.ends_group(room.min(rwnd.saturating_sub(flight)), unsent) {
-            sent.flags |= Flags::PSH;
-        }
         let (rate, quantum) = (self.window.pacing_rate, self.window.send_quantum);
         self.pacing.sent(now, sent.len, rate, quantum, self.stats.data_segments);
         let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         let waits = !self.pacing.lets_go(now);
         self.hold_back(waits);
-        Some(Outgoing { last: waits || self.is_last(left), ..sent })
+        Some(Outgoing { last: (waits && self.queue.is_quiet()) || self.is_last(left), ..sent })
     }
 
     /// How fast paced data goes out, in bytes a second, and how much of it at once.

@@ -33,7 +33,7 @@ impl Sender {
     /// Whether an ACK is followed by [`Sender::note_room`].
     #[inline(always)]
     pub(super) fn minds_room(&self) -> bool {
-        self.asked.receive_window || self.app.is_bounded()
+        self.asked.receive_window || self.app.is_bounded() || self.queue.is_there
     }
 
     /// An ACK has come: the send buffer may have room, for so many bytes `more` than it holds, and a control that has a say in the receive window hears of it.
@@ -41,6 +41,8 @@ impl Sender {
     pub(super) fn note_room(&mut self, more: u32) {
         if self.app.is_bounded() {
             self.app.refill(self.una, more);
+        } else if self.queue.is_there {
+            self.queue.acknowledged(self.una);
         }
         if self.asked.receive_window {
             tell_window(&mut *self.control, self.peer.rwnd);

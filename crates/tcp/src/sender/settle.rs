@@ -45,7 +45,7 @@ impl Sender {
 
     fn find_send_path(&self) -> SendPath {
         let waits = self.timers.persist != Persist::Off || self.timers.after_mark;
-        let alone = !waits && !self.start_listens && !self.groups.has_bursts() && self.app.later.is_empty();
+        let alone = !waits && !self.start_listens && !self.groups.has_bursts();
         if !(alone && self.recovery.is_idle() && self.record.board().is_empty()) {
             SendPath::ByRecovery
         } else if self.paced {

@@ -34,14 +34,14 @@ impl Sender {
         if self.send_path < SendPath::Plain {
             return match self.send_path {
                 SendPath::Paced => self.poll_paced(now),
-                _ => self.poll_specially(now),
+                _ => self.poll_by_recovery(now),
             };
         }
         if self.una == self.max {
             self.restart_after_idle(now);
         }
-        if self.groups.are_there() {
-            return self.poll_in_groups(now);
+        if self.queue.is_there {
+            return self.poll_queue(now);
         }
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
@@ -50,21 +50,13 @@ impl Sender {
         Some(Outgoing { last: self.is_last(left), ..sent })
     }
 
-    /// The same of a host whose packets have several segments.
+    /// The same of a Linux host.
     #[inline(always)]
-    fn poll_in_groups(&mut self, now: Time) -> Option<Outgoing> {
+    fn poll_queue(&mut self, now: Time) -> Option<Outgoing> {
         let (flight, rwnd) = (self.flight(), self.receive_window(false));
         let room = (self.window.cwnd as u32).saturating_sub(flight);
-        if self.waits_for_more(now, room, false) {
-            return None;
-        }
-        let unsent = self.app.unsent;
-        let mut sent = self.send_new_data::<false>(now, rwnd, room)?;
-        let room = room.min(rwnd.saturating_sub(flight));
-        if self.ends_group(room, unsent) {
-            sent.flags |= Flags::PSH;
-        }
-        let left = room.saturating_sub(sent.len);
+        let sent = self.send_queued::<false>(now, rwnd, room)?;
+        let left = room.min(rwnd.saturating_sub(flight)).saturating_sub(sent.len);
         Some(Outgoing { last: self.is_last(left), ..sent })
     }
 
@@ -72,7 +64,8 @@ impl Sender {
     /// receive window is asked each time.
     #[inline(always)]
     pub(super) fn is_last(&self, left: u32) -> bool {
-        left < self.smss && self.app.unsent >= u64::from(self.smss) && !self.asked.receive_window
+        let waits = self.app.unsent >= u64::from(self.smss) && self.queue.is_quiet();
+        left < self.smss && waits && !self.asked.receive_window
     }
 
     /// Whether there is nothing to send or to send again, and no timer has it sent.
@@ -102,6 +95,7 @@ impl Sender {
         self.pacing.holds_back = !self.pacing.lets_go(now);
         self.note_other_timer();
         if self.pacing.holds_back {
+            self.write_meanwhile();
             return None;
         }
         if self.una == self.max {
@@ -115,7 +109,7 @@ impl Sender {
 
     fn next_by_recovery(&mut self, now: Time) -> Option<Outgoing> {
         let in_recovery = self.recovery.in_recovery();
-        let (flight, rwnd) = (self.flight(), self.receive_window(in_recovery));
+        let rwnd = self.receive_window(in_recovery);
         let outstanding = Outstanding {
             una: self.una,
             max: self.max,
@@ -132,21 +126,20 @@ impl Sender {
                 if self.groups.has_bursts() && !in_recovery && self.waits_for_burst(room, rwnd) {
                     return None;
                 }
-                if self.groups.are_there() && !in_recovery && self.waits_for_more(now, room, self.paced) {
-                    return None;
-                }
-                let unsent = self.app.unsent;
-                let Some(mut sent) = self.send_new_data::<false>(now, rwnd, room) else {
+                let sent = match self.queue.is_there {
+                    true => self.send_queued::<false>(now, rwnd, room),
+                    false => self.send_new_data::<false>(now, rwnd, room),
+                };
+                let Some(sent) = sent else {
                     self.groups.bursting = false;
                     return None;
                 };
-                let free = room.min(rwnd.saturating_sub(flight));
-                if self.groups.are_there() && self.ends_group(free, unsent) {
-                    sent.flags |= Flags::PSH;
-                }
                 Some(Outgoing { last: in_recovery && self.is_last(room.saturating_sub(sent.len)), ..sent })
             }
-            Next::Nothing => None,
+            Next::Nothing => {
+                self.write_meanwhile();
+                None
+            }
         }
     }
 
@@ -167,7 +160,7 @@ impl Sender {
     /// Data waits, none is in flight, the window has no room for it: RFC 9293 section 3.8.6.1.
     #[cold]
     #[inline(never)]
-    fn persist(&mut self, now: Time) {
+    pub(super) fn persist(&mut self, now: Time) {
         self.timers.persist = Persist::On;
         self.send_path = SendPath::ByRecovery;
         self.arm(now, Span::ZERO);
@@ -192,6 +185,7 @@ impl Sender {
         if self.app.unsent != u64::MAX {
             self.app.unsent -= 1;
         }
+        self.queue.probed();
         self.max = self.una + 1;
         self.record.push(now, self.max);
         self.sent(now, 1);
@@ -222,12 +216,16 @@ impl Sender {
     /// Whether less than a segment, which is all that there is, waits for an ACK. The last that there will be does not.
     #[inline]
     pub(super) fn holds_small(&self) -> bool {
-        let held = match self.app.nagle {
+        self.holds_partial() && self.app.fin == Fin::Open
+    }
+
+    /// The same, whatever comes behind it.
+    pub(super) fn holds_partial(&self) -> bool {
+        match self.app.nagle {
             Nagle::Off => false,
             Nagle::Classic => self.una < self.max,
             Nagle::Minshall => self.app.small_end > self.una && self.app.small_end <= self.max,
-        };
-        held && self.app.fin == Fin::Open
+        }
     }
 
     /// A full segment, as long as more than that waits and the receive window has room for it: all but the last of what there is.
@@ -299,7 +297,7 @@ impl Sender {
 
     /// New data up to `end` goes out.
     #[inline(always)]
-    fn note_new<const PACED: bool>(&mut self, now: Time, end: Seq) {
+    pub(super) fn note_new<const PACED: bool>(&mut self, now: Time, end: Seq) {
         self.max = end;
         match PACED {
             true => self.record.push_paced(now, end),
@@ -325,10 +323,11 @@ impl Sender {
         }
         self.sent(now, len);
         let push = self.app.unsent == 0 && len > 0 && range.start + len == fin_seq.unwrap_or(self.max);
+        let push = push || self.queue.had_push(range.end);
         Outgoing { seq: range.start, len, flags: ending(fin, push), again: true, last: false }
     }
 
-    fn sent(&mut self, now: Time, len: u32) {
+    pub(super) fn sent(&mut self, now: Time, len: u32) {
         if len > 0 {
             self.stats.data_segments += 1;
             self.stats.data_bytes += u64::from(len);
@@ -352,7 +351,7 @@ impl Sender {
 }
 
 /// The flags of a segment that FIN follows, or that has nothing waiting behind it.
-fn ending(fin: bool, push: bool) -> Flags {
+pub(super) fn ending(fin: bool, push: bool) -> Flags {
     let flag = |set: bool, flag: Flags| if set { flag } else { Flags::default() };
     flag(fin, Flags::FIN) | flag(push, Flags::PSH)
 }

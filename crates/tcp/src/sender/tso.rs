@@ -3,8 +3,10 @@
 
 use bentpipe_units::{Span, Time};
 
-use super::Sender;
 use super::application::Fin;
+use super::transmit::ending;
+use super::write_queue::{Packet, Push};
+use super::{Outgoing, Sender};
 use crate::Spacing;
 
 /// `sk_gso_max_size`.
@@ -22,24 +24,128 @@ const FIRST_GAIN: f64 = 0.99 * 739.0 / 256.0;
 const SINGLES_BELOW: f64 = 150_000.0;
 
 impl Sender {
-    /// A segment of new data goes out, where the window had room for `room` bytes and there were `unsent` bytes: whether it is the last of its
-    /// packet, so that it has PSH.
-    #[inline(always)]
-    pub(super) fn ends_group(&mut self, room: u32, unsent: u64) -> bool {
-        if let Some(left @ 1..) = &mut self.groups.left {
-            *left -= 1;
-            return *left == 0;
+    /// The next segment of the write queue, where cwnd has room for `room` bytes.
+    #[inline(never)]
+    pub(super) fn send_queued<const PACED: bool>(
+        &mut self,
+        now: Time,
+        rwnd: u32,
+        room: u32,
+    ) -> Option<Outgoing> {
+        if self.queue.packet.left == 0 && !self.begin_packet(now, rwnd, room) {
+            return self.sends_nothing(now, room);
         }
-        // The first of a packet is its last where it goes alone, without PSH.
-        if room >= 2 * self.smss {
-            self.begin_group(room, unsent);
+        let len = self.queue.packet.left.min(self.smss);
+        if len > room {
+            return None;
         }
-        false
+        let (seq, mut end) = (self.max, self.max + len);
+        let packet = self.queue.packet;
+        let ends = packet.left == len;
+        let fin = ends && packet.fin;
+        if fin {
+            self.app.fin = Fin::Sent(end);
+            end += 1;
+        }
+        if ends && packet.small {
+            self.app.small_end = end;
+        }
+        if self.app.unsent != u64::MAX {
+            self.app.unsent -= u64::from(len);
+        }
+        self.queue.sent(len, end);
+        self.note_new::<PACED>(now, end);
+        self.sent(now, len);
+        if ends {
+            self.look_for_space();
+        }
+        Some(Outgoing { seq, len, flags: ending(fin, ends && packet.push), again: false, last: false })
     }
 
+    /// Whether there is a packet to send (`tcp_write_xmit`); the application's writes go on once there is none.
     #[inline(never)]
-    fn begin_group(&mut self, room: u32, unsent: u64) {
-        self.groups.left = Some(self.size_of_group(room, unsent) - 1);
+    fn begin_packet(&mut self, now: Time, rwnd: u32, room: u32) -> bool {
+        loop {
+            if self.queue.push != Push::Off {
+                let found = self.find_packet(now, rwnd, room);
+                if self.queue.push == Push::One || !found {
+                    self.queue.push = Push::Off;
+                }
+                if found {
+                    return true;
+                }
+            }
+            if !self.write_on() {
+                self.queue.push = Push::Pending;
+                return false;
+            }
+        }
+    }
+
+    fn find_packet(&mut self, now: Time, rwnd: u32, room: u32) -> bool {
+        let (smss, free) = (self.smss, room / self.smss);
+        if free == 0 {
+            return false;
+        }
+        let half = (self.window.segments() / 2).max(1);
+        let most = free.min(half);
+        // So many may always go: what else bounds them need not be known.
+        let most = if most <= LEAST_SEGMENTS && !self.paced { most } else { most.min(self.most_in_group()) };
+        let Some((len, is_last)) = self.queue.head(most * smss) else {
+            self.queue.packet = Packet { fin: true, small: true, ..Packet::default() };
+            return self.queue.closed && self.app.fin == Fin::Queued;
+        };
+        let window = rwnd.saturating_sub(self.flight());
+        let fin = is_last && self.queue.closed;
+        if window < len.min(smss) {
+            // RFC 9293 section 3.8.6.2.1: "[SND.NXT = SND.UNA and] min(D,U) >= Fs * Max(SND.WND)", Fs = 1/2.
+            let some = self.una == self.max && window > 0 && window >= self.peer.largest / 2;
+            if some {
+                self.set_packet(window, fin && window == len);
+            }
+            return some;
+        }
+        let held = self.queue.push == Push::Pending && self.holds_partial();
+        let limit = if len <= smss {
+            if is_last && len < smss && held && !fin {
+                return false;
+            }
+            smss
+        } else {
+            if self.queue.push != Push::One
+                && self.waits_for_more(now, free * smss, window, len, is_last, fin)
+            {
+                return false;
+            }
+            // `tcp_mss_split_point`: up to the edge of the window also less than a segment goes.
+            let most = most * smss;
+            let needed = len.min(window);
+            match most <= needed || (most <= window && !is_last) {
+                true => most,
+                false if held => needed - needed % smss,
+                false => needed,
+            }
+        };
+        let bytes = len.min(limit);
+        self.set_packet(bytes, fin && bytes == len);
+        true
+    }
+
+    fn set_packet(&mut self, bytes: u32, fin: bool) {
+        let buffer_push = self.queue.take(bytes);
+        let (push, small) = (buffer_push || bytes > self.smss, !bytes.is_multiple_of(self.smss));
+        self.queue.packet = Packet { left: bytes, push, buffer_push, fin, small };
+    }
+
+    /// Nothing goes: a window that has no room is probed, and a control that reads rates hears where there is nothing to send.
+    #[cold]
+    fn sends_nothing(&mut self, now: Time, room: u32) -> Option<Outgoing> {
+        if self.una == self.max && self.app.unsent > 0 {
+            self.persist(now);
+        } else if self.app.unsent < u64::from(self.smss) && room > 0 && self.app.fin != Fin::Queued {
+            self.record.limit_by_application(self.record.in_flight(self.flight()));
+        }
+        None
     }
 
     /// Whether the window has too little room for a burst, with more under way that will make some; once one has begun, it goes on for as long
@@ -51,15 +157,6 @@ impl Sender {
         let all = u64::from(room) >= self.app.unsent;
         self.groups.bursting |= self.una == self.max || room >= enough || all;
         !self.groups.bursting
-    }
-
-    fn size_of_group(&self, room: u32, unsent: u64) -> u32 {
-        let room = room / self.smss;
-        let half = self.window.segments() / 2;
-        let waiting = u32::try_from(unsent.div_ceil(u64::from(self.smss))).unwrap_or(u32::MAX);
-        let left = room.min(half).min(waiting).max(1);
-        // So many may always go: what else bounds them need not be known.
-        if left <= LEAST_SEGMENTS && !self.paced { left } else { left.min(self.most_in_group()) }
     }
 
     /// `tcp_tso_autosize`: what goes in a millisecond at the control's rate, else at 1.2 or, early in slow start, twice cwnd a round trip
@@ -103,35 +200,36 @@ impl Sender {
         self.rtt.smoothed().map_or(0.0, |srtt| windows * window / srtt.as_secs())
     }
 
-    /// Whether new data waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes, which is
-    /// less than a packet and than a third of the window, something was sent just now, and the ACK of the first segment is due. What waits so
-    /// has filled cwnd, unless all of it has room. Where the kernel's write queue is cut, what is left of a buffer goes all the same; that is left out.
-    #[inline(always)]
-    pub(super) fn waits_for_more(&mut self, now: Time, room: u32, paced: bool) -> bool {
-        let before = if paced { self.pacing.release() } else { self.timers.last_sent };
-        now.since(before) <= SOON && self.expects_to_send_more(now, room)
-    }
-
-    #[inline(never)]
-    fn expects_to_send_more(&mut self, now: Time, room: u32) -> bool {
-        let rwnd = self.peer.rwnd;
-        let room = room.min(rwnd.saturating_sub(self.flight()));
-        let under_way = self.groups.left.is_some_and(|left| left > 0);
-        let unsent = self.app.unsent;
-        let all = unsent < u64::from(room);
-        // One segment is Nagle's affair, and nothing comes behind FIN.
-        let goes = unsent <= u64::from(self.smss) || all && self.app.fin == Fin::Queued;
-        if under_way || room < self.smss || self.una == self.max || goes {
+    /// Whether a packet waits for the next ACK, with which more goes at once (`tcp_tso_should_defer`): cwnd has room for `room` bytes and the
+    /// receive window for `window`, which is less than a packet and than a third of the window, something was sent just now, and the ACK of the
+    /// first segment is due. What waits so has filled cwnd, unless all of the buffer has room; of `len` bytes, it may get more where it `is_last`.
+    fn waits_for_more(
+        &mut self,
+        now: Time,
+        room: u32,
+        window: u32,
+        len: u32,
+        is_last: bool,
+        fin: bool,
+    ) -> bool {
+        let before = if self.paced { self.pacing.release() } else { self.timers.last_sent };
+        if now.since(before) > SOON || self.recovery.in_recovery() || self.una == self.max {
+            return false;
+        }
+        let limit = room.min(window);
+        let whole = self.peer.rwnd.min(self.window.segments() * self.smss);
+        if limit >= whole / 3 || (!is_last && limit >= len) || limit / self.smss >= self.most_in_group() {
             return false;
         }
         let srtt = self.rtt.smoothed().unwrap_or_default();
         let head = self.record.entries(self.una).next().map_or(now, |(_, first)| first.at);
-        let window = rwnd.min(self.window.segments() * self.smss);
-        let ack_is_due = head + srtt <= now + SOON.min(srtt / 2);
-        let waits = ack_is_due && room / self.smss < self.most_in_group() && room < window / 3;
-        if waits && !all {
+        if head + srtt > now + SOON.min(srtt / 2) {
+            return false;
+        }
+        let full = limit <= len;
+        if full && room < window {
             self.usage.filled(self.max);
         }
-        waits
+        full || !fin
     }
 }

@@ -136,19 +136,6 @@ fn a_lone_segment_waits_for_a_second_where_the_next_ack_is_due() {
 }
 
 #[test]
-fn what_is_reported_by_sack_takes_less_of_the_send_buffer() {
-    // tcp_shift_skb_data: neighbours that are reported become one packet, with one head. 30 segments, and what describes them.
-    let memory = 30 * 1000 * 7072 / 5792 + 100;
-    let config = Config { send_buffer: Some(memory), mss: 1000, initial_window: 60, ..config() };
-    let mut script = Script::of(&config, 100);
-    assert_eq!(script.write(200), new(1..=30));
-    script.wait(100);
-    // 24 are left, of which 23 are reported: a share of 1280 in 7072 of them is free.
-    let sent = script.ack(6, &[(8, 30)]);
-    assert_eq!(sent.iter().max(), Some(&(40, false)), "{sent:?}");
-}
-
-#[test]
 fn while_a_probe_is_not_answered_the_timer_is_that_of_the_oldest_segment() {
     // tcp_send_loss_probe: "At most one outstanding TLP retransmission"; tcp_rearm_rto: "Offset the time elapsed after installing
     // regular RTO".

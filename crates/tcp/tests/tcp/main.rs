@@ -36,3 +36,4 @@ mod then;
 mod timers;
 mod transfers;
 mod windows;
+mod write_queue;

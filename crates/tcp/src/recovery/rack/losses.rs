@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 use super::super::{Context, Range};
 use super::Rack;
 use super::reordering::Order;
-use crate::Seq;
+use crate::{Record, Seq};
 
 impl Rack {
     /// Whether something that went again is neither reported nor lost since (`retrans_out`).
@@ -27,6 +27,13 @@ impl Rack {
         }
     }
 
+    /// Whether `threshold` segments were reported, however short they are: FIN with data is no segment of its own.
+    fn has_reported(&self, record: &Record, una: Seq) -> bool {
+        let Some(first) = record.board().first() else { return false };
+        let reported = record.entries_at(first.start, una).filter(|(_, sent)| sent.sacked());
+        reported.take(self.threshold as usize).count() == self.threshold as usize
+    }
+
     /// Finds what is lost (RFC 8985 section 6.2 step 5, `RACK_detect_loss`); whether a retransmission is among it.
     pub(super) fn find_losses(&mut self, cx: &mut Context<'_>) -> bool {
         let record = cx.record();
@@ -34,8 +41,8 @@ impl Rack {
         let proven = self.phase.is_some()
             || self.timed_out.is_some()
             || board.count() >= self.threshold as usize
-            // FIN is no third.
-            || board.held() > (self.threshold - 1) * self.smss + 1;
+            || board.held() > (self.threshold - 1) * self.smss + 1
+            || self.has_reported(record, cx.una);
         let window = self.reordering.window(cx, proven);
         let mut wait = None;
         self.found.clear();

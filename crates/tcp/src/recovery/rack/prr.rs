@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937): how cwnd goes down to what the control has set, over the round trip after a loss.
 
 use super::super::Context;
-use crate::Seq;
+use crate::{Growth, Seq};
 
 /// A reduction under way.
 ///
@@ -36,16 +36,22 @@ impl RateReduction {
     ///
     /// `safe` is RFC 9937's SafeACK: the cumulative point moved, and no further loss was found.
     pub(super) fn step(&mut self, cx: &Context<'_>, delivered: u32, safe: bool) -> f64 {
-        let (smss, in_flight) = (cx.window().smss, f64::from(cx.in_flight()));
-        self.delivered += u64::from(delivered);
-        let sent = (self.resent + u64::from(cx.max - self.new_from)) as f64;
+        let smss = cx.window().smss;
+        // Where the window grows by segments, what is less than one counts as one.
+        let whole = |bytes: f64| match cx.window().growth {
+            Growth::Delivered => (bytes / smss).ceil() * smss,
+            Growth::Bytes { .. } | Growth::PerAck => bytes,
+        };
+        let (in_flight, delivered) = (whole(f64::from(cx.in_flight())), whole(f64::from(delivered)));
+        self.delivered += delivered as u64;
+        let sent = whole((self.resent + u64::from(cx.max - self.new_from)) as f64);
         let room = if in_flight > self.target {
             // RFC 9937 section 6.2: "SndCnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out".
             let due = self.target * self.delivered as f64 / self.before;
             (due / smss).ceil() * smss - sent
         } else {
             // "SndCnt = MAX(prr_delivered - prr_out, DeliveredData)", and "SndCnt += SMSS" by a SafeACK.
-            let conserved = (self.delivered as f64 - sent).max(f64::from(delivered));
+            let conserved = (self.delivered as f64 - sent).max(delivered);
             let catching_up = if safe { smss } else { 0.0 };
             (conserved + catching_up).min(self.target - in_flight)
         };
