@@ -1,4 +1,4 @@
-"""What more cores bring to one run: starlink-100, cut by orbital planes, by a model and on two threads.
+"""What more cores could bring to one run: starlink-100, cut by orbital planes, by a model.
 
 A part runs by itself for as long as a packet takes over the shortest link from another part, the lookahead. A
 station belongs to the part that has most of its satellites. The busiest part sets the pace.
@@ -6,17 +6,14 @@ station belongs to the part that has most of its satellites. The busiest part se
 
 from __future__ import annotations
 
-import json
 import math
-import statistics
-import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from simulators import BENCHMARKS, SCENARIOS, Bentpipe
+from simulators import SCENARIOS
 
 from bentpipe import _core
 
@@ -32,18 +29,14 @@ CROSSING = 300
 EVERYWHERE = 250
 KM_A_MS = 299.792458
 EARTH_KM = 6371.0
-# Seconds simulated, and how often.
-LENGTH_S = 20
-ROUNDS = 9
 
 
 class Cut(NamedTuple):
-    """What a cut brings, and the part of each node."""
+    """What a cut brings."""
 
     faster: float
     crossing: float
     lookahead_ms: float
-    nodes: list[int]
 
 
 def place(position: Sequence[float]) -> tuple[float, float, float]:
@@ -105,34 +98,17 @@ class Sky:
             crossing += crosses
             shortest = min(shortest, delay) if crosses else shortest
         whole += EVERYWHERE * self.flows * len(loads)
-        return Cut(whole / sum(map(max, loads)), crossing / links, shortest, nodes)
-
-
-def measure(cut: Cut) -> None:
-    """Time it on one thread and on two, in turns."""
-    bentpipe = Bentpipe()
-    bentpipe.build()
-    scenario = next(one for one in BENCHMARKS if one.name == NAME)
-    one = bentpipe.command(scenario, LENGTH_S)
-    walls: list[list[float]] = [[], []]
-    for _ in range(ROUNDS):
-        for times, more in zip(walls, ([], ["--parts", "".join(map(str, cut.nodes))]), strict=True):
-            run = subprocess.run([*one, *more], check=True, capture_output=True, text=True)
-            times.append(json.loads(run.stdout)["wall_s"])
-    single, double = (statistics.median(times) for times in walls)
-    spread = " and ".join(f"{min(times):.2f} to {max(times):.2f} s" for times in walls)
-    print(f"\nOn two threads {single / double:.2f} times as fast: {spread} for {LENGTH_S} s, {ROUNDS} times.")
+        return Cut(whole / sum(map(max, loads)), crossing / links, shortest)
 
 
 def main() -> None:
-    """Print a row for each number of parts, with the best of all cuts, and what two threads bring."""
+    """Print a row for each number of parts, with the best of all cuts."""
     sky = Sky()
-    best = {parts: max(sky.cut(parts, turn) for turn in range(PLANES // parts)) for parts in PARTS}
     print("| parts | times as fast | links between parts | lookahead |")
     print("| ---: | ---: | ---: | ---: |")
-    for parts, cut in best.items():
+    for parts in PARTS:
+        cut = max(sky.cut(parts, turn) for turn in range(PLANES // parts))
         print(f"| {parts} | {cut.faster:.2f} | {cut.crossing:.1%} | {cut.lookahead_ms:.2f} ms |")
-    measure(best[2])
 
 
 if __name__ == "__main__":

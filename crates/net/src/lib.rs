@@ -22,7 +22,7 @@ pub use calendar::Calendar;
 pub use carried::{Carried, Meeting};
 pub use ids::{LinkId, NodeId, RouteId};
 pub use left::LeftRoutes;
-pub use network::{Arrived, Crossing, Network};
+pub use network::{Arrived, Network};
 pub use probe::{Lost, Probe};
 pub use router::Router;
 pub use topology::{DirectionSetup, LinkSetup, Topology};

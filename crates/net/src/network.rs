@@ -1,7 +1,5 @@
 //! The network: the way of a packet from one host to another.
 
-mod parts;
-
 use bentpipe_path::gateway::{Direction, GatewayStats};
 use bentpipe_path::{Fate, Label, Leaving, Link, Offered, PacketId, Passed, Stream};
 use bentpipe_units::{Span, Time};
@@ -12,8 +10,6 @@ use crate::gateways::Gateways;
 use crate::routes::{Routes, Step, Stop};
 use crate::store::Store;
 use crate::{Calendar, Carried, LinkId, LinkSetup, Lost, Probe, RouteId, Topology};
-pub use parts::Crossing;
-use parts::Part;
 
 /// Everything between the hosts.
 ///
@@ -30,8 +26,6 @@ pub struct Network<P: Carried, O> {
     gateways: Gateways<P::Names>,
     agents: Agents<P>,
     ahead: Ahead,
-    /// Where the network is cut in two.
-    part: Option<Box<Part<P>>>,
     /// The time after which nothing counts.
     horizon: Time,
 }
@@ -59,7 +53,6 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
             gateways,
             agents,
             ahead: Ahead::default(),
-            part: None,
             horizon,
         }
     }
@@ -74,7 +67,6 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                 self.routes.guard(id);
             }
         }
-        self.cut_link(link);
         number
     }
 
@@ -119,15 +111,21 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
     pub fn go_ahead(&mut self, routes: &[RouteId], until: Time) {
         self.settle();
         let before = std::mem::take(&mut self.ahead.links);
-        let elsewhere = self.part.iter().flat_map(|part| part.strays());
-        self.ahead.mark(&mut self.routes, &self.links, routes, self.packets.hops().chain(elsewhere));
-        if let Some(part) = &self.part {
-            self.ahead.links.retain(|link| part.delivers(*link));
-        }
+        self.ahead.mark(&mut self.routes, &self.links, routes, self.packets.hops());
         self.ahead.until = until;
         let links = std::mem::take(&mut self.ahead.links);
+        let mut under_way = Vec::new();
         for number in &links {
-            self.links[number.index()].begin_ahead();
+            let link = &mut self.links[number.index()];
+            under_way.extend(link.under_way().take_while(|(arrives, ..)| *arrives <= until));
+            link.begin_ahead();
+            for (arrives, id, bytes) in under_way.drain(..) {
+                if let Some(at) = self.leave_ahead(*number, arrives, id, bytes) {
+                    let hop = self.packets.hop(id) + 1;
+                    let arrived = self.offer_later(at, hop, id, bytes);
+                    debug_assert!(arrived.is_none(), "behind a link that goes ahead is another");
+                }
+            }
         }
         for number in before {
             let link = &self.links[number.index()];
@@ -135,23 +133,7 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                 self.calendar.push(link.next_time(), number);
             }
         }
-        let mut under_way = Vec::new();
-        for number in &links {
-            let link = &self.links[number.index()];
-            under_way.extend(link.under_way().take_while(|(arrives, ..)| *arrives <= until));
-            for (arrives, id, bytes) in under_way.drain(..) {
-                self.go_on_ahead(*number, arrives, id, bytes);
-            }
-        }
         self.ahead.links = links;
-    }
-
-    /// A packet on a link over which it goes ahead leaves that and goes on.
-    fn go_on_ahead(&mut self, number: LinkId, arrives: Time, id: PacketId, bytes: u32) {
-        if let Some(at) = self.leave_ahead(number, arrives, id, bytes) {
-            let arrived = self.offer_later(at, self.packets.hop(id) + 1, id, bytes);
-            debug_assert!(arrived.is_none(), "behind a link that goes ahead is another");
-        }
     }
 
     /// Links are as if nothing had gone ahead, up to the time that [`Network::go_ahead`] was told last. Then it must be called again
@@ -336,10 +318,6 @@ impl<P: Carried, O: Probe<P>> Network<P, O> {
                     hop += 1;
                 }
                 Step::Ahead(_) => return self.offer_ahead(at, hop, id, bytes),
-                Step::Far(number) => {
-                    self.offer_far(at, hop, number, id, bytes);
-                    return None;
-                }
                 Step::Stop(stop) => hop = self.stop(stop, hop, id)?,
                 Step::Arrived => return Some(self.arrived(id)),
             }

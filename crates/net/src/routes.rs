@@ -23,8 +23,6 @@ pub(crate) enum Step {
     Ahead(LinkId),
     /// What lies between two links, by its number.
     Stop(u32),
-    /// A link that ends in the other part; see [`Network::cut`](crate::Network::cut).
-    Far(LinkId),
 }
 
 impl Hop {
@@ -33,7 +31,6 @@ impl Hop {
     const AHEAD: u32 = 2 << 29;
     const ARRIVED: u32 = 3 << 29;
     const STOP: u32 = 4 << 29;
-    const FAR: u32 = 5 << 29;
 
     fn new(step: Step) -> Hop {
         Hop(match step {
@@ -42,7 +39,6 @@ impl Hop {
             Step::Ahead(link) => Hop::AHEAD | link.bits(),
             Step::Arrived => Hop::ARRIVED,
             Step::Stop(stop) => Hop::STOP | stop,
-            Step::Far(link) => Hop::FAR | link.bits(),
         })
     }
 
@@ -54,15 +50,14 @@ impl Hop {
             link if link < Hop::AHEAD => Step::Passing(LinkId::from_bits(link & Hop::NUMBER)),
             link if link < Hop::ARRIVED => Step::Ahead(LinkId::from_bits(link & Hop::NUMBER)),
             arrived if arrived < Hop::STOP => Step::Arrived,
-            stop if stop < Hop::FAR => Step::Stop(stop & Hop::NUMBER),
-            far => Step::Far(LinkId::from_bits(far & Hop::NUMBER)),
+            stop => Step::Stop(stop & Hop::NUMBER),
         }
     }
 
     /// The link of a step that is one.
     fn link(self) -> Option<LinkId> {
         match self.step() {
-            Step::Link(link) | Step::Passing(link) | Step::Ahead(link) | Step::Far(link) => Some(link),
+            Step::Link(link) | Step::Passing(link) | Step::Ahead(link) => Some(link),
             Step::Arrived | Step::Stop(_) => None,
         }
     }
@@ -93,8 +88,6 @@ enum Guarded {
 pub(crate) struct Routes {
     hops: Vec<Hop>,
     stops: Vec<Stop>,
-    /// Which links end in the other part; empty where there is none.
-    pub(crate) far: Vec<bool>,
     /// Numbers of the gateways' stops, which many routes share.
     known: HashMap<(Guarded, bool, u8), u32>,
     /// The gateway of each guarded direction of a link.
@@ -162,7 +155,7 @@ impl Routes {
         let mut previous = None;
         for hop in &self.hops {
             match hop.step() {
-                Step::Link(link) | Step::Passing(link) | Step::Ahead(link) | Step::Far(link) => {
+                Step::Link(link) | Step::Passing(link) | Step::Ahead(link) => {
                     let only = *feeder[link.index()].get_or_insert(previous);
                     shared[link.index()] |= only != previous || previous.is_none();
                     previous = Some(link);
@@ -213,8 +206,7 @@ impl Routes {
             if readable {
                 self.add_gateways(before, Some(*link), place);
             }
-            let is_far = self.far.get(link.index()) == Some(&true);
-            self.hops.push(Hop::new(if is_far { Step::Far(*link) } else { Step::Link(*link) }));
+            self.hops.push(Hop::new(Step::Link(*link)));
             before = Some(*link);
         }
         if readable {
@@ -304,7 +296,7 @@ mod tests {
     fn every_step_comes_out_of_its_bits() {
         for number in [0, 1, 12_345, Hop::NUMBER] {
             let link = LinkId::from_bits(number);
-            let links = [Step::Link(link), Step::Passing(link), Step::Ahead(link), Step::Far(link)];
+            let links = [Step::Link(link), Step::Passing(link), Step::Ahead(link)];
             for step in links.into_iter().chain([Step::Arrived, Step::Stop(number)]) {
                 assert_eq!(Hop::new(step).step(), step);
                 let routes = Routes { hops: vec![Hop::new(step)], ..Routes::default() };

@@ -18,7 +18,7 @@ pub use disorder::{Disorder, DisorderSpec};
 pub use geo::{GeoHop, GeoModel, SACK_SPEED_OF_LIGHT_M_PER_S, SPEED_OF_LIGHT_M_PER_S};
 pub use link::{
     ArqSpec, Attempts, Change, Fate, FecSpec, InOutage, Leaving, Link, LinkConfig, LinkStats, Offered,
-    Passed, Repair, RepairStats, Schedule, SupplyStats, Taken, WaitQuantiles,
+    Passed, Repair, RepairStats, Schedule, SupplyStats, WaitQuantiles,
 };
 pub use loss::{Loss, LossFactory, LossModel, LossSpec, Sent, packet_error_rate};
 pub use packet::PacketId;

@@ -4,7 +4,6 @@
 //! and the link is computed in closed form. Otherwise it goes step by step (`served`). Both do the same where both can.
 
 mod config;
-mod cut;
 mod frame;
 mod measured;
 mod outcome;
@@ -20,7 +19,6 @@ mod work;
 use bentpipe_units::{Rate, Span, Time};
 
 pub use config::LinkConfig;
-pub use cut::Taken;
 pub use outcome::{Fate, Leaving, Offered, Passed};
 pub use repair::{ArqSpec, Attempts, FecSpec, Repair, RepairStats};
 pub use schedule::{Change, InOutage, Schedule};

@@ -237,15 +237,8 @@ impl Scenario {
             };
             let started = Instant::now();
             let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
-            let options = RunOptions {
-                seed,
-                series,
-                capture,
-                limits,
-                parts: None,
-                clock: Some(clock),
-                kernels: start_kernel(),
-            };
+            let options =
+                RunOptions { seed, series, capture, limits, clock: Some(clock), kernels: start_kernel() };
             let result = bentpipe_sim::run(&self.scenario, options, &mut |now| {
                 let outcome = match raised.take().or_else(|| self.raised.take()) {
                     Some(error) => Err(error),

@@ -1,11 +1,9 @@
-//! Runs a scenario without Python and prints one JSON line: `bench SCENARIO [--repeat N] [--set key=value]… [--parts 0110…]`,
-//! with the part of each node where it runs on two threads.
+//! Runs a scenario without Python and prints one JSON line: `bench SCENARIO [--repeat N] [--set key=value]…`.
 //! `bench/run.py` times it and counts its instructions.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use bentpipe_sim::{RunOptions, run, scenario};
@@ -14,16 +12,14 @@ struct Arguments {
     scenario: PathBuf,
     repeat: u32,
     overrides: Vec<(String, String)>,
-    parts: Option<Arc<[bool]>>,
 }
 
 fn arguments() -> Result<Arguments, String> {
     let mut given = std::env::args().skip(1);
-    let mut parsed = Arguments { scenario: PathBuf::new(), repeat: 1, overrides: Vec::new(), parts: None };
+    let mut parsed = Arguments { scenario: PathBuf::new(), repeat: 1, overrides: Vec::new() };
     while let Some(argument) = given.next() {
         let mut value = || given.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
-            "--parts" => parsed.parts = Some(value()?.chars().map(|part| part == '1').collect()),
             "--repeat" => {
                 let text = value()?;
                 parsed.repeat = text.parse().map_err(|_| format!("--repeat {text}: not a number of runs"))?;
@@ -37,7 +33,7 @@ fn arguments() -> Result<Arguments, String> {
         }
     }
     if parsed.scenario.as_os_str().is_empty() {
-        return Err("usage: bench SCENARIO [--repeat N] [--set key=value]… [--parts 0110…]".to_owned());
+        return Err("usage: bench SCENARIO [--repeat N] [--set key=value]…".to_owned());
     }
     Ok(parsed)
 }
@@ -56,8 +52,7 @@ fn measure(arguments: &Arguments) -> Result<String, String> {
     for _ in 0..arguments.repeat {
         let started = Instant::now();
         let clock: Box<dyn Fn() -> f64> = Box::new(move || started.elapsed().as_secs_f64());
-        let parts = arguments.parts.clone();
-        let options = RunOptions { clock: Some(clock), parts, ..RunOptions::default() };
+        let options = RunOptions { clock: Some(clock), ..RunOptions::default() };
         let result =
             run(&scenario, options, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
         let sum = |of: fn(&bentpipe_sim::FlowResult) -> u64| result.flows.iter().map(of).sum::<u64>();

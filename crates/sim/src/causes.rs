@@ -187,11 +187,6 @@ impl Causes {
         self.noted.push(Noted { at, connection: packet.to.connection(), lost });
     }
 
-    /// Adds what was lost elsewhere; nothing may have been joined there.
-    pub(crate) fn add(&mut self, other: Causes) {
-        self.noted.extend(other.noted);
-    }
-
     /// Joins what has happened by `now`. `sender` gives, for a connection, SND.UNA and the reductions since the last join.
     pub(crate) fn join(&mut self, now: Time, mut sender: impl FnMut(usize) -> (Seq, Vec<Reduction>)) {
         let connections = &mut self.connections;

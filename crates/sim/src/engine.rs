@@ -10,7 +10,6 @@ mod end;
 mod handovers;
 mod hosts;
 mod kernels;
-mod parts;
 mod relays;
 mod remote;
 mod shared;
@@ -39,7 +38,6 @@ use constellation::Paths;
 pub(crate) use end::End;
 use handovers::{Handovers, add_route, both_routes};
 use kernels::Kernels;
-use parts::Part;
 use shared::SharedPaths;
 
 pub(crate) struct Engine {
@@ -51,8 +49,6 @@ pub(crate) struct Engine {
     /// Of flows over satellites.
     paths: Option<Box<Paths>>,
     kernels: Kernels,
-    /// Where the run is on two threads.
-    part: Option<Box<Part>>,
     /// When the run ends at the latest.
     end: Time,
     /// Until when it runs on for now.
@@ -84,7 +80,7 @@ fn pairs_mut<'a>(ends: &'a mut [End], flow: &Flow) -> &'a mut [[End; 2]] {
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, seed: u64, observer: Option<Box<Observer>>) -> Engine {
         let sky = scenario.constellation.as_ref().map(|spec| spec.sky.start());
-        Engine::under(sky, scenario, seed, observer, None)
+        Engine::under(sky, scenario, seed, observer)
     }
 
     /// Whatever the scenario says of satellites, these are in `sky`.
@@ -93,7 +89,6 @@ impl Engine {
         scenario: &Scenario,
         seed: u64,
         observer: Option<Box<Observer>>,
-        part: Option<Box<Part>>,
     ) -> Engine {
         let topology = scenario.topology();
         let aboard = scenario.constellation.as_ref().is_some_and(|spec| spec.laser.gateway.is_some());
@@ -122,7 +117,6 @@ impl Engine {
             handovers: Handovers::default(),
             paths: None,
             kernels: Kernels::default(),
-            part,
             end,
             last: end,
             open_flows: if waited_for > 0 { waited_for } else { scenario.flows.len() } + sky_waits,
@@ -130,9 +124,6 @@ impl Engine {
             pause_at: EVENTS_BETWEEN_PROGRESS,
             next_join: 0,
         };
-        if let Some(part) = &engine.part {
-            engine.net.cut(part.nodes.clone(), part.second);
-        }
         engine.add_flows(scenario, &topology, seed);
         if let (Some(sky), Some(spec)) = (sky, &scenario.constellation) {
             engine.add_constellation(scenario, spec, sky, seed);
@@ -222,7 +213,7 @@ impl Engine {
     }
 
     /// Runs until [`Engine::pause_at`]; returns whether anything happens by `last` after that.
-    #[inline(never)]
+    #[inline(always)]
     fn run_on(&mut self, last: Time) -> bool {
         while self.events != self.pause_at {
             let (arrival, call) = (self.net.next_time(), self.net.probe.timers.next_time());
@@ -294,9 +285,6 @@ impl Engine {
     #[cold]
     fn application(&mut self, id: FlowId) {
         let now = self.net.now();
-        if let Some(part) = &mut self.part {
-            part.common += 1;
-        }
         let flow = &mut self.flows[id.index()];
         if let App::Udp(_) = flow.app {
             return self.datagrams_due(id);
@@ -376,11 +364,6 @@ impl Engine {
         if let Some(observer) = &mut self.net.probe.observer {
             observer.measure_limits_from(now);
         }
-    }
-
-    /// When the run ends at the latest.
-    pub(crate) fn end(&self) -> Time {
-        self.end
     }
 
     pub(crate) fn into_observer(self) -> Option<Box<Observer>> {

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use bentpipe_units::Time;
 
@@ -26,9 +25,6 @@ pub struct RunOptions {
     pub capture: Option<CaptureOptions>,
     /// Measure what limits each flow.
     pub limits: bool,
-    /// For each node whether it is in the second of two parts, which run on a thread each, where they can: bulk transfers over satellites
-    /// and nothing recorded. No number depends on it. Nothing is told of the progress.
-    pub parts: Option<Arc<[bool]>>,
     /// A clock that tells what the run costs in seconds; without one that is 0.
     pub clock: Option<Box<dyn Fn() -> f64>>,
     /// Starts the kernels of flows that have one in the place of our TCP; without it there are none.
@@ -59,15 +55,6 @@ pub fn run(
     let seed = options.seed.unwrap_or(scenario.seed);
     let observer =
         observer(scenario, options.series, options.capture, options.limits).map_err(RunError::Capture)?;
-    let clock = || options.clock.as_ref().map_or(0.0, |seconds| seconds());
-    if let Some(nodes) = options.parts.as_ref().filter(|_| observer.is_none() && Engine::can_be_cut(scenario))
-    {
-        let started = clock();
-        let sky = || scenario.constellation.as_ref().map(|spec| spec.sky.start());
-        let mut engine = Engine::run_in_parts(sky, scenario, seed, nodes);
-        let (end, wall_s) = (engine.end(), clock() - started);
-        return RunResult::new(scenario, seed, end, &mut engine, &WarmUp::none(), wall_s);
-    }
     let mut engine = Engine::new(scenario, seed, observer);
     if options.limits
         && let Some(flow) = scenario.flows.iter().find(|flow| flow.kernel.is_some())
@@ -79,6 +66,7 @@ pub fn run(
     if scenario.queueing_quantiles {
         engine.links_mut().iter_mut().for_each(bentpipe_path::Link::measure_waits);
     }
+    let clock = || options.clock.as_ref().map_or(0.0, |seconds| seconds());
     let started = clock();
     let warm_up = match scenario.warm_up {
         Some(span) => {

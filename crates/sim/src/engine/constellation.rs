@@ -55,24 +55,21 @@ impl Engine {
 
     /// A step is due, or the outage of a pair ends.
     pub(super) fn constellation(&mut self, number: HandoverId) {
+        let Some(mut paths) = self.paths.take() else { return };
         // The event comes just before its time, so that what is sent at that very time meets what it brings.
         let at = self.net.now() + EVENT_BEFORE;
-        self.meet(at);
-        let Some(mut paths) = self.paths.take() else { return };
         match number.index().checked_sub(1) {
             None => paths.satellites.step(&mut self.net, at),
             Some(pair) => paths.satellites.release(pair, at),
         }
         self.follow_paths(paths, number == STEP);
         self.go_ahead();
-        self.part_after_step();
     }
 
     /// Until a path changes next, packets go ahead over links that only one link feeds.
     pub(super) fn go_ahead(&mut self) {
         let Some(paths) = &self.paths else { return };
-        let last = if self.part.is_some() { self.end } else { self.last };
-        let until = before(paths.satellites.next_time()).min(last);
+        let until = before(paths.satellites.next_time()).min(self.last);
         self.net.go_ahead(&paths.satellites.routes(), until);
     }
 
@@ -145,7 +142,7 @@ impl Engine {
 /// How long before its time an event comes.
 const EVENT_BEFORE: Span = Span::from_nanos(1);
 
-pub(super) fn before(at: Time) -> Time {
+fn before(at: Time) -> Time {
     Time::ZERO + at.since(Time::ZERO).saturating_sub(EVENT_BEFORE)
 }
 

@@ -201,8 +201,7 @@ impl Engine {
     #[cold]
     pub(super) fn serve_all(&mut self, connections: Range<usize>) {
         for id in Flow::ends_of(connections) {
-            let elsewhere = self.part.as_ref().is_some_and(|part| part.elsewhere[id.index()]);
-            if !elsewhere && self.ends[id.index()].state() != State::Closed {
+            if self.ends[id.index()].state() != State::Closed {
                 self.serve(id);
             }
         }

@@ -27,9 +27,6 @@ const SHELL: &str = r#"
     longitude = "18.4 deg"
 "#;
 
-const RED: &str =
-    r#"{ scheme = "red", limit = "30 packets", min = "5 packets", max = "15 packets", ecn = true }"#;
-
 const FLOWS: &str = r#"
     [flows.file]
     from = "london"
@@ -176,7 +173,7 @@ fn measured_over(
         bytes = "200 MB"
     "#;
     let scenario = scenario(&text, settings);
-    let mut engine = Engine::under(Some(Box::new(listed.clone())), &scenario, 1, None, None);
+    let mut engine = Engine::under(Some(Box::new(listed.clone())), &scenario, 1, None);
     if !ahead {
         engine.net.pass_nothing();
     }
@@ -256,54 +253,6 @@ proptest! {
         prop_assert_eq!(stream.datagrams_sent, delivered + stream.datagrams_lost);
         let path = &result.paths[0];
         prop_assert_eq!(stream.datagrams_lost, path.left_packets + path.no_path_packets);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
-
-    /// Two threads, whichever nodes are whose, change no number.
-    #[test]
-    fn two_parts_change_no_number(
-        listed in always_there(),
-        outage in prop::sample::select(&[0, 30, 100, 200][..]),
-        lost in any::<bool>(),
-        second in prop::collection::vec(any::<bool>(), 7),
-    ) {
-        let outage = format!("{outage} ms");
-        let settings = [
-            ("duration", "2 s"),
-            ("constellation.handover.in_flight", if lost { "lose" } else { "deliver" }),
-            ("constellation.handover.outage", &*outage),
-            ("constellation.reconfigure", "100 ms"),
-            ("constellation.laser.loss", "{ model = \"packet\", probability = 0.001 }"),
-            ("constellation.downlink.queue", RED),
-        ];
-        let text = SHELL.to_owned()
-            + r#"
-            [flows.file]
-            from = "new-york"
-            to = "london"
-            [flows.back]
-            from = "london"
-            to = "new-york"
-            count = 2
-            variant = "bbr3"
-            bytes = "200 kB"
-            start = "0.5 s"
-        "#;
-        let scenario = scenario(&text, &settings);
-        prop_assert!(Engine::can_be_cut(&scenario));
-        let sky = || Some(Box::new(listed.clone()) as Box<dyn Sky>);
-        let mut one = Engine::under(sky(), &scenario, 1, None, None);
-        one.run(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
-        let mut two = Engine::run_in_parts(sky, &scenario, 1, &second.into());
-        let [one, two] = [&mut one, &mut two].map(|engine| {
-            let end = engine.end();
-            let result = RunResult::new(&scenario, 1, end, engine, &WarmUp::none(), 0.0).unwrap();
-            serde_json::to_value(result).unwrap()
-        });
-        prop_assert_eq!(one, two);
     }
 }
 
