@@ -116,7 +116,7 @@ BENCHMARKS = (
     Scenario("dumbbell-1000-xfwa", "s", 10, 1.5, peers=()),
     # What a control, or the TCP of today's hosts, costs beside geo's.
     Scenario("geo-cubic", "bytes", 50e6, 50e6, peers=("linux",), of_geo=1.10),
-    Scenario("geo-linux", "bytes", 50e6, 50e6, peers=("linux",), of_geo=1.41),
+    Scenario("geo-linux", "bytes", 50e6, 50e6, peers=("linux",), of_geo=1.65),
     Scenario("geo-bbr1", "bytes", 50e6, 50e6, peers=()),
     Scenario("geo-bbr3", "bytes", 50e6, 50e6, peers=()),
     # Satellites that move: a packet passes 13 links, and every 100 ms the delays of all change.

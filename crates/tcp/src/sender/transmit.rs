@@ -64,8 +64,8 @@ impl Sender {
     /// receive window is asked each time.
     #[inline(always)]
     pub(super) fn is_last(&self, left: u32) -> bool {
-        let waits = self.app.unsent >= u64::from(self.smss) && self.queue.is_quiet();
-        left < self.smss && waits && !self.asked.receive_window
+        let waits = left < self.smss && self.app.unsent >= u64::from(self.smss);
+        waits && !self.asked.receive_window && (!self.queue.is_there || self.queue.is_quiet())
     }
 
     /// Whether there is nothing to send or to send again, and no timer has it sent.

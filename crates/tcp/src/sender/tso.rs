@@ -138,7 +138,7 @@ impl Sender {
     }
 
     /// Nothing goes: a window that has no room is probed, and a control that reads rates hears where there is nothing to send.
-    #[cold]
+    #[inline(never)]
     fn sends_nothing(&mut self, now: Time, room: u32) -> Option<Outgoing> {
         if self.una == self.max && self.app.unsent > 0 {
             self.persist(now);

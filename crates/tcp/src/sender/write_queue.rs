@@ -123,7 +123,7 @@ impl WriteQueue {
     }
 
     /// Whether no packet is going out, and the writer does nothing before something else happens.
-    #[inline]
+    #[inline(never)]
     pub(super) fn is_quiet(&self) -> bool {
         self.packet.left == 0
             && match self.writer {
