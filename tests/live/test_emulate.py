@@ -314,16 +314,16 @@ def test_packets_take_the_way_of_the_flow_and_its_handover(tmp_path: Path) -> No
     file.write_text(
         "".join(links)
         + '[flows.file]\nfrom = "client"\nto = "server"\nbytes = "1 MB"\nvia = ["far"]\n'
-        + '[handovers.one]\nat = "2.5 s"\nflows = ["file"]\nvia = ["near"]\n'
+        + '[handovers.one]\nat = "6 s"\nflows = ["file"]\nvia = ["near"]\n'
     )
     with emulated(file) as emulator:
-        times = [float(answer) for answer in asked(file, 35)]
+        times = [float(answer) for answer in asked(file, 75)]
         report = ended(emulator)
     assert 0.16 < times[0] < 0.25
     assert 0.02 < times[-1] < 0.1
     carried = {link["name"]: link["delivered_packets"] for link in report["links"]}
     assert min(carried.values()) > 0
-    assert carried["near"] + carried["far"] == 35
+    assert carried["near"] + carried["far"] == 75
     assert (report["handovers"][0]["name"], report["handovers"][0]["lost_packets"]) == ("one", 0)
 
 

@@ -217,7 +217,7 @@ RULES = (
     _rule(
         "a path that becomes longer",
         "the least RTT is forgotten after 300 s, and with it the window for reordering",
-        "resent",
+        "s data_segments",
         rate="500 kbit/s",
         delay="10 ms",
         link=f'schedule = [{{ at = "10 s", delay = "150 ms" }}]\nqueue = "200 packets"\n{_LATE}',

@@ -20,7 +20,6 @@ use crate::sender::Record;
 use crate::slow_start::SlowStart;
 use bounds::Undo;
 use probe_bw::AckPhase;
-use steady::Limits;
 
 /// `StartupPacingGain`, 4 ln 2.
 const STARTUP_PACING_GAIN: f64 = 2.77;
@@ -95,6 +94,14 @@ enum Repair {
     FastRecovery,
     /// After a timeout, until so many bytes more are acknowledged.
     Timeout(u64),
+}
+
+/// What stands for as long as the state, rates, RTT and what else bounds the volume in flight do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    /// The largest that cwnd may be.
+    cwnd: f64,
+    reno_rounds: f64,
 }
 
 /// What an ACK shows, `RS`. Volumes are in bytes, rates in bytes a second.

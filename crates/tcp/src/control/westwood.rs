@@ -65,7 +65,15 @@ impl Westwood {
     /// A control that knows neither bandwidth nor RTT, and halves until it does.
     pub fn new(options: WestwoodOptions) -> Westwood {
         let linux = (options.reading == WestwoodReading::Linux).then(Estimate::new);
-        Westwood { options, began: None, delivered: 0.0, bandwidth: None, rtt: Span::ZERO, rtt_min: None, linux }
+        Westwood {
+            options,
+            began: None,
+            delivered: 0.0,
+            bandwidth: None,
+            rtt: Span::ZERO,
+            rtt_min: None,
+            linux,
+        }
     }
 
     /// "BWE × RTTmin", two segments at least; none before there are both.

@@ -5,16 +5,8 @@ use bentpipe_units::{Span, Time};
 use super::super::Window;
 use super::super::rounds::{Bounded, number};
 use super::probe_rtt::{INTERVAL, MIN_RTT_WINDOW};
-use super::{BANDWIDTH_CYCLES, Bbr3, LEAST, Repair, Sample};
+use super::{BANDWIDTH_CYCLES, Bbr3, LEAST, Limits, Repair, Sample};
 use crate::sender::Record;
-
-/// What stands for as long as the state, rates, RTT and what else bounds the volume in flight do.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limits {
-    /// The largest that cwnd may be.
-    cwnd: f64,
-    reno_rounds: f64,
-}
 
 impl Bbr3 {
     /// Until when an ACK may go the short way, for all that is known before it comes.

@@ -26,7 +26,14 @@ pub(super) struct Estimate {
 
 impl Estimate {
     pub(super) fn new() -> Estimate {
-        Estimate { began: None, accounted: 0, filtered: (0, 0), rtt: FIRST_RTT, rtt_min: FIRST_RTT, begins: true }
+        Estimate {
+            began: None,
+            accounted: 0,
+            filtered: (0, 0),
+            rtt: FIRST_RTT,
+            rtt_min: FIRST_RTT,
+            begins: true,
+        }
     }
 
     pub(super) fn measure(&mut self, w: &Window, ack: &Ack<'_>) {
