@@ -47,7 +47,7 @@ const EACH_ANEW: u32 = u32::MAX - 1;
 ///
 /// In closed form it keeps its packets in a ring, in order, and waits for one event only, the arrival of its head. The times
 /// passed in never go back.
-// By cache lines: what a packet meets that finds the link idle, the rest of what most packets meet, and what few do.
+// The fields lie by cache lines: first those of a packet that finds the link idle, then those of most packets, then those of few.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Link {

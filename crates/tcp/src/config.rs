@@ -18,6 +18,7 @@ pub use delayed_ack::DelayedAck;
 pub use growth::{Growth, GrowthGate, IdleRestart};
 pub use host::{Host, Nagle};
 pub use profile::Profile;
+pub(crate) use receive_buffer::SK_BUFF;
 pub use receive_buffer::{Kernel, ReceiveBuffer};
 pub use rto::{RtoConfig, RtoEstimator};
 pub use settings::Settings;

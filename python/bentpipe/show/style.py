@@ -91,7 +91,7 @@ def house_style_of_pyplot() -> Iterator[ModuleType]:
 
 
 def legend_beside(axes: "Axes", title: str | None, *entries: Any, **how: Any) -> None:
-    """Write a legend on the right of a panel: of these entries and labels, or of what has a label."""
+    """Write a legend on the right of a panel: these handles and labels, or all artists that have a label."""
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     legend = axes.legend(*entries, title=title, title_fontsize=8, alignment="left", **place, **how)
     legend.get_title().set_color(GREY)

@@ -29,7 +29,7 @@ impl Kernel {
 }
 
 /// `struct sk_buff`, in whole lines of the cache.
-const SK_BUFF: u64 = 256;
+pub(crate) const SK_BUFF: u32 = 256;
 
 /// A receive buffer that grows with what the application reads in a round trip, as Linux's does (`tcp_rmem`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,6 @@ impl ReceiveBuffer {
     pub(crate) const fn memory_of(self, bytes: u32, runs: usize) -> u32 {
         let segments = bytes.div_ceil(1448) as u64;
         let joined = segments.saturating_sub(runs as u64 + segments / 18);
-        (bytes as u64 * self.segment as u64 / 1448 - joined * SK_BUFF) as u32
+        (bytes as u64 * self.segment as u64 / 1448 - joined * SK_BUFF as u64) as u32
     }
 }

@@ -75,7 +75,7 @@ impl Pacing {
         self.release += self.took - earlier;
     }
 
-    /// Takes a segment from the quantum, a new one where there is none.
+    /// Takes a segment from the quantum, or from a new quantum where the last is used up.
     #[inline(always)]
     fn take(&mut self, now: Time, bytes: u32, rate: f64, quantum: f64) {
         if bytes != self.bytes || rate != self.rate {

@@ -62,7 +62,7 @@ impl Sender {
         Some(Outgoing { seq, len, flags: ending(fin, ends && packet.push), again: false, last: false })
     }
 
-    /// Whether there is a packet to send (`tcp_write_xmit`); the application's writes go on once there is none.
+    /// Finds the next packet (`tcp_write_xmit`). Where none may go, the application writes on; returns whether one was found.
     #[inline(never)]
     fn begin_packet(&mut self, now: Time, rwnd: u32, room: u32) -> bool {
         loop {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::Sender;
 use super::application::Fin;
+use crate::config::SK_BUFF;
 use crate::{Config, Host, Seq};
 
 /// `sk_gso_max_size`, less `MAX_TCP_HEADER` and 1.
@@ -15,7 +16,6 @@ const NOT_HALVED: u32 = 536;
 const HEAD: u32 = 256 + SHARED_INFO + SK_BUFF;
 const MAX_TCP_HEADER: u32 = 192;
 const SHARED_INFO: u32 = 320;
-const SK_BUFF: u32 = 256;
 /// Of `tcp_wmem`: what a socket has at first, and at most where nothing else is set.
 const FIRST: u32 = 16_384;
 const UNBOUNDED: u32 = 64 << 20;

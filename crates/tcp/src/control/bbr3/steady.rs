@@ -18,11 +18,10 @@ impl Bbr3 {
             && !(self.resuming || self.probe_rtt_expired)
             && self.min_rtt.is_some()
             && self.least_rtt.is_some_and(|least| least > Span::ZERO);
-        self.steady_until = match steady {
-            true => (self.probe_rtt_min_at + INTERVAL).min(self.min_rtt_at + MIN_RTT_WINDOW),
-            false => return,
-        };
-        self.find_limits(w);
+        if steady {
+            self.steady_until = (self.probe_rtt_min_at + INTERVAL).min(self.min_rtt_at + MIN_RTT_WINDOW);
+            self.find_limits(w);
+        }
     }
 
     /// What [`Bbr3::on_any_ack`] does about an ACK that ends no round, tells of no loss, and has no smaller RTT; whether this is
